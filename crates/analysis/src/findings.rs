@@ -81,16 +81,19 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
         findings.dedup();
         return findings;
     }
+    let of_time = match tally.is_sequence() {
+        // Each second of a fixed sequence has another transaction.
+        true => [steadiness::look_at_end(tally), Vec::new()],
+        false => [steadiness::look(tally), seconds::look(tally)],
+    };
     let whole = [
-        steadiness::look(tally),
-        seconds::look(tally),
         environment::look(tally),
         saturation::look(tally),
         disturbances::look(tally),
         replicas::look(tally),
     ];
     findings.extend(data::look(tally));
-    findings.extend(whole.into_iter().flatten().map(|words| {
+    findings.extend(of_time.into_iter().chain(whole).flatten().map(|words| {
         let advice = generator::advice(tally, words.id);
         let is_named = has_cause && words.id == "slow_seconds";
         let advice = advice.or(is_named.then_some(SEE_DIP));
@@ -108,7 +111,12 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
             offered::look(&view),
             samples::look(&view),
         ];
-        findings.extend(looks.into_iter().flatten().map(|words| words.finding(name)));
+        let is_sequence = described.is_some_and(|described| described.sequence.is_some());
+        let too_few = if is_sequence { None } else { samples::too_few(&view) };
+        findings.extend(looks.into_iter().flatten().chain(too_few).map(|words| {
+            let is_lost = LOST.contains(&words.id) && is_sequence;
+            words.advised(name, is_lost.then_some(NO_VALUE))
+        }));
     }
     let n_ours = findings.len();
     for described in &tally.findings {
@@ -122,6 +130,12 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), place(finding)));
     findings
 }
+
+/// Ids of findings on lost transactions, whose advice is about percentiles.
+const LOST: [&str; 2] = ["failed", "unfinished"];
+
+/// Advice on lost transactions of a fixed sequence, which has no percentiles.
+const NO_VALUE: &str = "Figures of the sequence that need them have no value.";
 
 /// Advice on slow seconds where the finding on dips names what coincided with them, instead of the
 /// catalog's.

@@ -216,6 +216,9 @@ pub enum Spot {
     /// Section on a run's transaction types, or on the tables of a build of data, as a place for
     /// charts.
     Types,
+    /// Section on a run's transaction types: place for charts of percentiles by type, above those
+    /// of [`Spot::Types`].
+    Kinds,
     /// Section on a run's transactions: place for charts of the ages of records when readers first
     /// read them.
     Ages,
@@ -243,6 +246,28 @@ pub enum Spot {
     Sides,
     /// Page of a history: place for charts of a figure over the builds.
     Builds,
+}
+
+impl Spot {
+    /// Returns true if charts at this spot are of many transactions of a type. A fixed sequence has
+    /// none of them: each second has another transaction, and a type a single time.
+    fn needs_many(self) -> bool {
+        match self {
+            Spot::Rates | Spot::Times | Spot::Latency | Spot::Kinds => true,
+            Spot::Types
+            | Spot::Clients
+            | Spot::Ages
+            | Spot::Statements
+            | Spot::Metrics
+            | Spot::Curves
+            | Spot::PointAges
+            | Spot::Stability
+            | Spot::Search
+            | Spot::Ratios
+            | Spot::Sides
+            | Spot::Builds => false,
+        }
+    }
 }
 
 /// A kind of chart, such as throughput over time: its name, spot and maker. [`ALL`] lists them.
@@ -301,10 +326,9 @@ const FAR_APART: f64 = 20.0;
 
 /// Returns all charts for which the report of a run has the data.
 pub fn of_run(report: &Report) -> Vec<Chart> {
-    // Of a fixed sequence of transactions, each second has another one.
-    let is_of_seconds = |entry: &Entry| matches!(entry.spot, Spot::Rates | Spot::Times);
+    let is_sequence = report.is_sequence();
     let to_charts = |entry: &Entry| match entry.make {
-        _ if report.is_sequence() && is_of_seconds(entry) => Vec::new(),
+        _ if is_sequence && entry.spot.needs_many() => Vec::new(),
         Of::Run(make) => make(report),
         _ => Vec::new(),
     };

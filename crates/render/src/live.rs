@@ -60,10 +60,44 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let Some(shown) = tally.shown_second(now_ns) else {
         return lines.into_iter().map(|line| cut(&line, width)).collect();
     };
-    if tally.is_sequence() {
-        lines.extend(executions::lines(tally));
-        return lines.into_iter().map(|line| cut(&line, width)).collect();
-    }
+    lines.extend((parts(tally).lines)(tally, shown, width));
+    lines.into_iter().map(|line| cut(&line, width)).collect()
+}
+
+/// Functions that make the parts of the live view that depend on the kind of load.
+struct Parts {
+    /// Returns the lines below the progress of the run, with figures up to the second `shown`, for
+    /// at most so many columns.
+    lines: fn(&Tally, i64, usize) -> Vec<String>,
+    /// Returns the figures for the web interface up to the second `shown`, if there is one yet.
+    figures: fn(&Tally, Option<i64>) -> Vec<String>,
+    /// True if figures of whole intervals mean anything.
+    has_intervals: bool,
+}
+
+static OF_RATES: Parts =
+    Parts { lines: lines_of_rates, figures: figures_of_rates, has_intervals: true };
+
+static OF_SEQUENCE: Parts = Parts {
+    lines: |tally, _, _| executions::lines(tally),
+    figures: |tally, _| executions::lines(tally),
+    has_intervals: false,
+};
+
+/// Returns the parts of the live view for the kind of a run's load.
+fn parts(tally: &Tally) -> &'static Parts {
+    if tally.is_sequence() { &OF_SEQUENCE } else { &OF_RATES }
+}
+
+/// Returns true if a run has log lines with figures of whole intervals ([`interval`]), and false if
+/// it has a line for each execution ([`ended`]).
+pub fn has_intervals(tally: &Tally) -> bool {
+    parts(tally).has_intervals
+}
+
+/// Returns rates, response times, outcomes and disturbances as lines.
+fn lines_of_rates(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let room = width.saturating_sub(LABEL);
     let (rates, times) = (rates(tally, &all, shown), moment(tally, &all, shown));
@@ -76,7 +110,13 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     lines.extend(labelled("TPS", [history(tally, shown, room)]));
     let first = tally.disturbances.len().saturating_sub(DISTURBANCES_SHOWN);
     lines.extend(tally.disturbances[first..].iter().map(disturbance));
-    lines.into_iter().map(|line| cut(&line, width)).collect()
+    lines
+}
+
+fn figures_of_rates(tally: &Tally, shown: Option<i64>) -> Vec<String> {
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let figures = shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]);
+    figures.unwrap_or_default()
 }
 
 /// Puts a label before the first of `lines`, and as many blanks before the others.
@@ -135,18 +175,13 @@ pub fn now(tally: &Tally) -> Now {
     // The latest second may be incomplete. Before the first, the whole run remains.
     let begin_ns = length.map_or(0.0, |(ramp_up, _)| -ramp_up) as i64;
     let now_ns = newest.map_or(begin_ns, |second| second * NS_PER_S as i64);
-    let all: Vec<usize> = (0..tally.groups.len()).collect();
     let shown = newest.and_then(|_| tally.shown_second(now_ns));
-    let figures = match tally.is_sequence() {
-        true => Some(executions::lines(tally)),
-        false => shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]),
-    };
     let done = length.filter(|(_, measure)| newest.is_some() && *measure > 0.0);
     let done = done.map(|(ramp_up, measure)| (now_ns as f64 + ramp_up) / (ramp_up + measure));
     Now {
         progress: progress(tally, now_ns),
         done: done.map(|done| done.clamp(0.0, 1.0)),
-        figures: figures.unwrap_or_default(),
+        figures: (parts(tally).figures)(tally, shown),
     }
 }
 

@@ -12,7 +12,9 @@ mod head;
 mod latency;
 mod monitoring;
 mod over_time;
+mod parts;
 mod ran;
+mod rates;
 mod sequence;
 mod short;
 mod together;
@@ -67,25 +69,26 @@ pub fn run(report: &Report) -> Document {
     }
     let mut page = Document::new(head::kind(report), head::title(report));
     page.question = vec![head::setup(report)];
-    page.verdicts = vec![head::verdict(report)];
-    page.tiles = head::tiles(report);
+    let parts = parts::of(report);
+    page.verdicts = vec![parts::verdict(report)];
+    page.tiles = (parts.tiles)(report);
     page.validity = Some(Validity::from_findings(head::answer(report), &report.findings));
     let limited = report.limited_by.as_ref().map(|limited| format!("Limited by {}.", limited.text));
     page.verdicts.iter_mut().for_each(|one| one.details.extend(limited.clone().map(Text::from)));
     page.sections = vec![
         ran::section(report),
-        latency::section(report, &charts),
-        transactions::section(report, &charts),
+        (parts.latency)(report, &charts),
+        (parts.transactions)(report, &charts),
         why::section(report),
         cpu_profile::section(report),
-        over_time::section(report, &charts),
+        (parts.over_time)(report, &charts),
         disturbances::section(report),
         transactions::custom(report),
-        clients(report, &charts),
+        clients(report, &charts, parts.without_columns),
         errors(report),
         monitoring::section(report, &charts),
         checks::section(report),
-        units::section(report),
+        units::section(report, parts.rates),
     ];
     let plan = format!("dbdyno runs show {} --plan > plan.toml", short_id(&report.run_id));
     let again = [(plan, "its plan"), ("dbdyno run plan.toml".to_owned(), "again")];
@@ -128,7 +131,7 @@ pub fn run_in_a_line(report: &Report) -> Document {
     let invalid: Vec<_> = invalid.cloned().collect();
     let validity =
         (!invalid.is_empty()).then(|| Validity::from_findings(head::answer(report), &invalid));
-    Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
+    Document { verdicts: vec![parts::verdict(report)], validity, ..Document::default() }
 }
 
 /// Returns the verdict on a run in words, such as `Valid, with 2 warnings: ...`, if there are
@@ -204,9 +207,10 @@ fn half_widths(report: &Report) -> Errors {
     Errors { tps, primary }
 }
 
-/// Returns the section on single clients; empty if the report has no figures of clients.
-fn clients(report: &Report, charts: &[Chart]) -> Section {
-    let all = run_tables::per_client(report);
+/// Returns the section on single clients, `without` some columns of its table; empty if the report
+/// has no figures of clients.
+fn clients(report: &Report, charts: &[Chart], without: &[&str]) -> Section {
+    let all = run_tables::per_client(report).without(without);
     if all.is_empty() {
         return Section::default();
     }

@@ -267,7 +267,12 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
 /// a client is free (coordinated omission). `None` except for the first closed group, and if no
 /// transaction finished.
 fn closed(view: &View) -> Option<Offer> {
-    let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
+    // The work of a fixed sequence does not depend on its pace.
+    let is_sequence =
+        |index| view.tally.description(index).is_some_and(|group| group.sequence.is_some());
+    let is_it = |index: usize| {
+        view.tally.is_closed(index) && !has_rate(view.tally, index) && !is_sequence(index)
+    };
     let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));
     let any = view.sum.counts.finished() > 0;
     (is_it(view.index) && first && any).then_some(Offer::Closed)

@@ -48,18 +48,14 @@ impl Samples {
 }
 
 pub(super) fn look(view: &View) -> Vec<FindingText> {
-    let mut all: Vec<Samples> = books(view);
-    all.extend(too_few(view));
-    all.extend(overflow(view));
-    all.into_iter().map(Samples::text).collect()
+    books(view).into_iter().chain(overflow(view)).map(Samples::text).collect()
 }
 
 /// Returns a finding if there are too few samples for p99 or p99.9, on the lower one of these.
-/// `None` if there are enough or none, for fixed sequences of transactions, and below 1 s.
-fn too_few(view: &View) -> Option<Samples> {
+/// `None` if there are enough or none, and below 1 s.
+pub(super) fn too_few(view: &View) -> Option<FindingText> {
     let response = &view.sum.response;
-    let is_sequence = view.described.is_some_and(|described| described.sequence.is_some());
-    if response.is_empty() || is_sequence || view.tally.measured_ns() < NS_PER_S {
+    if response.is_empty() || view.tally.measured_ns() < NS_PER_S {
         return None;
     }
     let refused = [("p99", 0.99), ("p99.9", 0.999)].into_iter().find_map(|(quantile, q)| {
@@ -67,7 +63,7 @@ fn too_few(view: &View) -> Option<Samples> {
         Some((quantile, few))
     });
     let (quantile, few) = refused?;
-    Some(Samples::TooFew { have: few.have, needed: few.needed, quantile })
+    Some(Samples::TooFew { have: few.have, needed: few.needed, quantile }.text())
 }
 
 fn overflow(view: &View) -> Option<Samples> {

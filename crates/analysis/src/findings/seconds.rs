@@ -42,9 +42,6 @@ struct Slow {
 }
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
-    if tally.is_sequence() {
-        return Vec::new();
-    }
     let slow = match tally.is_planned_to_change() {
         true => slow_answers(tally),
         false => few_commits(tally).or_else(|| slow_answers(tally)),

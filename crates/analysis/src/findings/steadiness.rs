@@ -325,14 +325,16 @@ fn seconds(ns: u64) -> String {
     numbers::seconds(ns as f64 / NS_PER_S as f64)
 }
 
+/// Returns the findings on how the load of fixed sequences of transactions ended.
+pub(super) fn look_at_end(tally: &Tally) -> Vec<FindingText> {
+    let is_empty = tally.ended.is_some() && tally.measured_ns() == 0;
+    let empty = is_empty.then_some(Time::TooShort { measured_ns: 0 });
+    ended(tally).into_iter().chain(empty).map(Time::text).collect()
+}
+
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let mut all: Vec<Time> = Vec::new();
     all.extend(ended(tally));
-    if tally.is_sequence() {
-        let is_empty = tally.ended.is_some() && tally.measured_ns() == 0;
-        all.extend(is_empty.then_some(Time::TooShort { measured_ns: 0 }));
-        return all.into_iter().map(Time::text).collect();
-    }
     all.extend(short(tally));
     let no_ramp_up =
         tally.description.as_ref().is_some_and(|described| described.phases.ramp_up_ns == 0);

@@ -9,7 +9,7 @@ use app::time_left::TimeLeft;
 use app::trial_runner::ExperimentWatcher;
 use app::watcher::Watcher;
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
-use render::live::{beginning, disturbance, ended, interval, lines};
+use render::live::{beginning, disturbance, ended, has_intervals, interval, lines};
 
 use super::drawing::Drawing;
 use super::metrics::Metrics;
@@ -105,7 +105,7 @@ impl Live {
     /// second after it has samples, when the clock has passed it, or at the end of the run
     /// (`is_end`).
     fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
-        if !matches!(self.shown, Shown::Lines) || tally.is_sequence() {
+        if !matches!(self.shown, Shown::Lines) || !has_intervals(tally) {
             return;
         }
         // Without any reply of the database, there is nothing to report.

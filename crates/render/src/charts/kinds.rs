@@ -8,15 +8,14 @@ use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Spot, Trace};
 pub(super) const ENTRY: Entry = Entry {
     name: "kinds",
     about: "response times and share of time of each transaction type",
-    spot: Spot::Types,
+    spot: Spot::Kinds,
     make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {
     let all = report.block.transactions.iter();
     let kinds: Vec<(&str, &TransactionReport)> = all.filter(|(_, kind)| kind.calls > 0).collect();
-    // Of a fixed sequence, a type has a single time.
-    if kinds.len() < 2 || report.is_sequence() {
+    if kinds.len() < 2 {
         return Vec::new();
     }
     let names: Vec<String> = kinds.iter().map(|(name, _)| (*name).to_owned()).collect();

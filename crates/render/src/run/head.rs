@@ -12,7 +12,7 @@ use crate::list::in_short;
 use crate::wording::begun;
 
 /// Words that follow an error estimated from a single run, which says nothing about other runs.
-const WITHIN: &str = "within this run";
+pub(super) const WITHIN: &str = "within this run";
 
 /// Word of the verdict on a run that is still in progress.
 const PROVISIONAL: &str = "Provisional figures";
@@ -63,6 +63,7 @@ pub(super) fn load(report: &Report) -> String {
     }
 }
 
+/// Returns the verdict on a run, without its headline.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let n = |severity| {
         report.findings.iter().filter(|finding| finding.severity == severity).count() as u64
@@ -90,7 +91,7 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         Some(why) => format!("{word}: {why}."),
         None => format!("{word}."),
     };
-    Verdict { tone, word, headline: headline(report), details: Vec::new() }
+    Verdict { tone, word, headline: Text::default(), details: Vec::new() }
 }
 
 /// Returns true if so many transactions were lost that the p99 over all offered transactions, in
@@ -222,48 +223,13 @@ fn begun_lower(text: &str) -> String {
     }
 }
 
-/// Returns the headline of a run: rates, p99, and how it ended unless it completed.
-fn headline(report: &Report) -> Text {
+/// Returns the headline of a run: its main figures, and how it ended unless it completed.
+pub(super) fn headline(report: &Report, figures: fn(Text, &Report) -> Text) -> Text {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
-    let start = Text::from(format!("{what} on {}: ", report.database));
-    let text = rates(start, report);
-    if report.is_sequence() {
-        return match ending(report) {
-            Some(ending) => text.and(", ").and(ending),
-            None => text,
-        };
-    }
-    let text = text.and(", ");
+    let text = figures(Text::from(format!("{what} on {}: ", report.database)), report);
     match ending(report) {
-        Some(ending) => time(text, report).and(", ").and(ending),
-        None => time(text, report),
-    }
-}
-
-/// Adds the run's rates to a headline: the workload's primary metrics and, in brackets, TPS;
-/// without primary metrics, TPS and QPS. If no figure of the headline has a confidence interval,
-/// the mark after the response time stands for all.
-fn rates(mut text: Text, report: &Report) -> Text {
-    let rates = known(report);
-    let is_bare = report.block.tps_ci95.is_none()
-        && rates.iter().all(|(_, metric)| metric.half_width.is_none())
-        && lacks_interval(&of_all_offered(report, "p99"));
-    let within = format!(" {WITHIN}");
-    let marks = [within.as_str(), if is_bare { "" } else { NO_CI }];
-    if rates.is_empty() {
-        text = tps(text, report, marks);
-        return match report.block.qps {
-            Some(qps) => text.and(", ").and(Quantity::number(qps, 4, "QPS")),
-            None => text,
-        };
-    }
-    for (index, (value, metric)) in rates.into_iter().enumerate() {
-        let comma = if index > 0 { ", " } else { "" };
-        text = text.and(comma).and(known_words(value, metric, marks[1]));
-    }
-    match report.is_sequence() {
-        true => text,
-        false => tps(text.and(" ("), report, marks).and(")"),
+        Some(ending) => text.and(", ").and(ending),
+        None => text,
     }
 }
 
@@ -352,31 +318,16 @@ pub(super) fn unusable(report: &Report) -> Option<String> {
 }
 
 /// Returns the rate of offered transactions; `None` unless the load is open.
-fn offered(report: &Report) -> Option<Quantity> {
+pub(super) fn offered(report: &Report) -> Option<Quantity> {
     let is_open = matches!(report.load, Some(Load::Open { .. })) && report.measured_seconds > 0.0;
     let rate = report.block.counts.offered as f64 / report.measured_seconds;
     is_open.then(|| Quantity::number(rate, 4, ""))
 }
 
 /// Returns TPS and the half-width of its confidence interval, with `unit`.
-fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
+pub(super) fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
     let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
     Quantity { unit, ..Quantity::rate(block.tps, half_width) }
-}
-
-/// Adds a response time to the headline: the p99 over all offered transactions, or the maximum if
-/// they are too few for a p99.
-fn time(text: Text, report: &Report) -> Text {
-    let p99 = of_all_offered(report, "p99");
-    match (p99.value, report.block.response_ms.max) {
-        (Value::Unknown, None) => text.and("nothing finished"),
-        (Value::Unknown, Some(max)) => text.and("max ").and(Quantity::number(max, 3, "ms")),
-        (Value::Infinite, _) => {
-            text.and("p99 ").and(without_error(p99)).and(format!(" ({})", lost(report)))
-        }
-        _ if lacks_interval(&p99) => text.and("p99 ").and(p99).and(NO_CI),
-        _ => text.and("p99 ").and(without_error(p99)),
-    }
 }
 
 /// Mark after a figure without a confidence interval.
@@ -387,10 +338,6 @@ pub(super) const NO_CI: &str = " (no CI)";
 pub(super) fn lacks_interval(quantity: &Quantity) -> bool {
     let is_number = matches!(quantity.value, Value::Known(value) if value > 0.0);
     is_number && quantity.error == Uncertainty::Unknown
-}
-
-fn without_error(quantity: Quantity) -> Quantity {
-    Quantity { error: Uncertainty::Unknown, ..quantity }
 }
 
 /// Describes how a run ended early, or that it is still running; `None` if it completed.
@@ -453,35 +400,8 @@ pub(super) fn answer(report: &Report) -> String {
     }
 }
 
-pub(super) fn tiles(report: &Report) -> Vec<Tile> {
-    let block = &report.block;
-    let mut tiles: Vec<Tile> = known(report).into_iter().map(of_primary_metric).collect();
-    if report.is_sequence() {
-        tiles.push(errors_tile(report));
-        return tiles;
-    }
-    let mut tps = rate_tile("TPS", rate_of(block, ""));
-    if let Some(offered) = offered(report) {
-        let comma = if tps.note.is_empty() { "" } else { "; " };
-        tps.note.push_str(&format!("{comma}{} offered", offered.value()));
-    }
-    tiles.push(Tile { trend: over_time(report, &|row| Some(row.tps)), ..tps });
-    tiles.extend([
-        of_quantile(report, "p50", &|row| row.p50_ms),
-        of_quantile(report, "p95", &|row| row.p95_ms),
-        of_quantile(report, "p99", &|row| row.p99_ms),
-    ]);
-    let max = block.response_ms.max.map_or(Value::Unknown, Value::Known);
-    let max = Quantity { value: max, error: Uncertainty::Unknown, unit: "ms", digits: 3 };
-    let max = in_tile(max);
-    let trend = over_time(report, &|row| row.max_ms);
-    tiles.push(Tile { name: "longest".to_owned(), value: max, trend, ..Tile::default() });
-    tiles.push(errors_tile(report));
-    tiles
-}
-
 /// Returns the tile with the number of failed, dropped and unfinished transactions.
-fn errors_tile(report: &Report) -> Tile {
+pub(super) fn errors_tile(report: &Report) -> Tile {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped + counts.unfinished;
     let name = match (counts.failed, counts.dropped, counts.unfinished) {
@@ -501,7 +421,7 @@ fn errors_tile(report: &Report) -> Tile {
 
 /// Returns the figure that `value` takes from each measured second, NaN where it is unknown. Empty
 /// if there are several groups, whose figures cannot be added up.
-fn over_time(report: &Report, value: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
+pub(super) fn over_time(report: &Report, value: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
     let measured = report.seconds.iter().filter(|row| row.second >= 0);
     match report.groups.len() {
         1 => measured.map(|row| value(row).unwrap_or(f64::NAN)).collect(),
@@ -509,62 +429,14 @@ fn over_time(report: &Report, value: &dyn Fn(&SecondReport) -> Option<f64>) -> V
     }
 }
 
-fn of_primary_metric((value, metric): (f64, &PrimaryMetricReport)) -> Tile {
+pub(super) fn of_primary_metric((value, metric): (f64, &PrimaryMetricReport)) -> Tile {
     rate_tile(&metric.title, Quantity::rate(Some(value), metric.half_width))
 }
 
-fn rate_tile(name: &str, value: Quantity) -> Tile {
+pub(super) fn rate_tile(name: &str, value: Quantity) -> Tile {
     let has_error = value.error != Uncertainty::Unknown && !value.is_unusable();
     let note = if has_error { WITHIN } else { "" };
     Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
-}
-
-/// Returns the tile of a quantile of response time over all offered transactions, with its
-/// confidence interval, if any. `per_second` returns the quantile of a single second, for the small
-/// curve.
-fn of_quantile(
-    report: &Report,
-    field: &str,
-    per_second: &dyn Fn(&SecondReport) -> Option<f64>,
-) -> Tile {
-    let value = of_all_offered(report, field);
-    let note = match (value.value, value.error) {
-        (Value::Infinite, _) => lost(report),
-        (Value::Known(_) | Value::AtLeast(_), Uncertainty::Unknown)
-            if report.block.offered_ms.interval_reasons.get(field).is_some() =>
-        {
-            "no CI".to_owned()
-        }
-        _ => String::new(),
-    };
-    // Seconds only have the times of finished transactions, which are finite even if the quantile
-    // is infinite.
-    let trend = match value.value {
-        Value::Infinite => Vec::new(),
-        _ => over_time(report, per_second),
-    };
-    Tile { name: field.to_owned(), value: in_tile(value), note, trend }
-}
-
-/// Number of milliseconds from which a tile shows a time in seconds instead.
-const TILE_MS_MOST: f64 = 10_000.0;
-
-/// Converts a time in milliseconds to seconds if it is too long for a tile.
-fn in_tile(time: Quantity) -> Quantity {
-    let in_seconds = |ms: f64| ms / 1e3;
-    let value = match time.value {
-        Value::Known(ms) if ms >= TILE_MS_MOST => Value::Known(in_seconds(ms)),
-        Value::AtLeast(ms) if ms >= TILE_MS_MOST => Value::AtLeast(in_seconds(ms)),
-        Value::Known(_) | Value::AtLeast(_) | Value::Unknown | Value::Infinite => return time,
-    };
-    let error = match time.error {
-        Uncertainty::Unknown => Uncertainty::Unknown,
-        Uncertainty::HalfWidth(half) => Uncertainty::HalfWidth(in_seconds(half)),
-        Uncertainty::Interval(low, high) => {
-            Uncertainty::Interval(in_seconds(low), high.map(in_seconds))
-        }
-    };
-    Quantity { value, error, unit: "s", ..time }
 }
 
 /// Returns a quantile of response time over all offered transactions, in milliseconds; infinite if
@@ -586,7 +458,7 @@ pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
 }
 
 /// Describes the loss that makes a response time infinite, in percent of transactions: `12 % lost`.
-fn lost(report: &Report) -> String {
+pub(super) fn lost(report: &Report) -> String {
     format!("{} % lost", significant(report.block.counts.lost_percent(), 2))
 }
 

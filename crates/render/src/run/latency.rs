@@ -27,10 +27,6 @@ struct Row<'r> {
 }
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
-    if report.is_sequence() {
-        // Times of different transactions, each executed once, have no percentiles.
-        return Section::new("latency", "Latency", Vec::new());
-    }
     let rows = rows(report);
     let blocks = vec![
         Block::Table(table(&rows)),

@@ -17,9 +17,6 @@ const FOLDED_MOST: usize = 1_000;
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
-    if report.is_sequence() {
-        return Section::default();
-    }
     let rates = in_spot(charts, Spot::Rates);
     let times = in_spot(charts, Spot::Times);
     let mut blocks = vec![Block::Charts(interleaved(&rates, &times))];

@@ -7,8 +7,10 @@ use analysis::report::{PrimaryMetricReport, QueryPlanReport, Report, Transaction
 use model::format_count;
 use model::numbers::{self, count};
 
-use super::head;
-use crate::document::{Block, Details, Length};
+use super::{head, transactions};
+use crate::charts::{Chart, Spot, in_spot};
+use crate::document::{Block, Details, Length, Section, Text, Tile};
+use crate::first_page::WITH_FULL;
 use crate::table::{Align, Cell, Column, Table};
 
 /// Width in columns of the bars of a run's first page.
@@ -17,15 +19,31 @@ const BAR_WIDTH: usize = 14;
 /// Number of types from which the table of a run's first page has two columns of them.
 const TWO_COLUMNS_FROM: usize = 10;
 
+/// Adds the primary metrics to the beginning of a run's headline.
+pub(super) fn headline(start: Text, report: &Report) -> Text {
+    start.and(primary_metrics(report, head::NO_CI).join(", "))
+}
+
+/// Returns the tiles of a run: primary metrics and errors. A sequence has no course over time.
+pub(super) fn tiles(report: &Report) -> Vec<Tile> {
+    let mut tiles: Vec<Tile> =
+        head::known(report).into_iter().map(head::of_primary_metric).collect();
+    tiles.push(Tile { trend: Vec::new(), ..head::errors_tile(report) });
+    tiles
+}
+
+/// Returns the primary metrics with their values; those without a confidence interval are followed
+/// by `mark`.
+fn primary_metrics(report: &Report, mark: &str) -> Vec<String> {
+    let known = head::known(report);
+    let words =
+        |(value, metric): &(f64, &PrimaryMetricReport)| head::known_words(*value, metric, mark);
+    known.iter().map(words).collect()
+}
+
 /// Returns the labelled lines with the primary metrics, those without a value, and the number of
 /// transactions.
 pub(super) fn figures(report: &Report) -> Vec<(&'static str, String)> {
-    let known = head::known(report);
-    let has_interval = known.iter().any(|(_, metric)| metric.half_width.is_some());
-    let mark = if has_interval { head::NO_CI } else { "" };
-    let words =
-        |(value, metric): &(f64, &PrimaryMetricReport)| head::known_words(*value, metric, mark);
-    let words: Vec<String> = known.iter().map(words).collect();
     let counts = &report.block.counts;
     let executed = format!(
         "{} of {} in {}, {} failed, {} retried",
@@ -35,7 +53,11 @@ pub(super) fn figures(report: &Report) -> Vec<(&'static str, String)> {
         format_count(counts.failed),
         format_count(counts.retried),
     );
-    vec![("result", words.join(", ")), ("no value", void(report)), ("executed", executed)]
+    let known = head::known(report);
+    // If none has an interval, a remark below stands for all.
+    let has_interval = known.iter().any(|(_, metric)| metric.half_width.is_some());
+    let result = primary_metrics(report, if has_interval { head::NO_CI } else { "" });
+    vec![("result", result.join(", ")), ("no value", void(report)), ("executed", executed)]
 }
 
 /// Names the primary metrics without a value, with the reasons: `QphH@Size: q3 failed`. Empty if
@@ -67,7 +89,7 @@ fn mean_s(kind: &TransactionReport) -> Option<f64> {
 
 /// Returns the table of types for a run's first page: each with its time and a bar, in two columns
 /// if there are many. A type that was executed several times has its mean time.
-pub(super) fn by_type_shortly(report: &Report) -> Table {
+fn by_type_shortly(report: &Report) -> Table {
     let all = executed(report);
     let longest_s = all.iter().filter_map(|(_, kind)| mean_s(kind)).fold(0.0, f64::max);
     let is_repeated = all.iter().any(|(_, kind)| kind.calls > 1);
@@ -108,7 +130,7 @@ fn bar(share: f64) -> String {
 }
 
 /// Returns the table of types with all figures of each.
-pub(super) fn by_type(report: &Report) -> Table {
+fn by_type(report: &Report) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(4);
     let mut table = Table::new([
         Column::new("transaction", Align::Left),
@@ -138,8 +160,60 @@ pub(super) fn by_type(report: &Report) -> Table {
     table
 }
 
+/// Returns the section on transactions: their number, the time of each type, and the plans of
+/// queries.
+pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
+    let mut blocks = vec![
+        Block::paragraphs(transactions::counted(report)),
+        Block::Table(by_type(report)),
+        Block::Charts(in_spot(charts, Spot::Types)),
+    ];
+    blocks.extend(plans(report));
+    Section::new("transactions", "Transactions", blocks)
+}
+
+/// Returns the section of the first page with the time of each type; of several groups, with a row
+/// for each group.
+pub(super) fn types_shortly(report: &Report, shown_most: usize) -> Section {
+    let table = match report.groups.len() {
+        0 | 1 => by_type_shortly(report),
+        _ => by_group(report).shown_max(shown_most, WITH_FULL),
+    };
+    Section::new("transactions", "Transactions", vec![Block::Table(table)])
+}
+
+/// Returns the table of groups with the numbers of their transactions.
+fn by_group(report: &Report) -> Table {
+    let mut table = Table::new([
+        Column::new("group", Align::Left),
+        Column::new("clients", Align::Right),
+        Column::new("offered", Align::Right),
+        Column::new("failed", Align::Right),
+        Column::new("mean s", Align::Point).digits(3),
+        Column::new("max s", Align::Point).digits(3),
+    ]);
+    for group in &report.groups {
+        let Some(block) = &group.block else { continue };
+        let seconds = |ms: Option<f64>| Cell::from(ms.map(|ms| ms / 1e3));
+        table.row([
+            Cell::from(group.name.as_str()),
+            u64::from(group.clients).into(),
+            block.counts.offered.into(),
+            block.counts.failed.into(),
+            seconds(block.response_ms.mean),
+            seconds(block.response_ms.max),
+        ]);
+    }
+    table
+}
+
+/// Returns the remark of the first page on the errors of its figures.
+pub(super) fn remarks(_report: &Report) -> Vec<String> {
+    vec!["no CI: each time is of one execution; repeat the run".to_owned()]
+}
+
 /// Returns the plan of each query, folded.
-pub(super) fn plans(report: &Report) -> Vec<Block> {
+fn plans(report: &Report) -> Vec<Block> {
     let to_block = |one: &QueryPlanReport| {
         let title = format!("Plan of {}", one.transaction);
         let blocks = vec![Block::Verbatim(one.plan.clone())];

@@ -4,7 +4,7 @@
 use analysis::report::{CountsReport, Report};
 use model::numbers::count;
 
-use super::short::counted;
+use super::transactions::outcomes;
 use super::{checks, ran, why};
 
 /// Number of parts of the time that the line on the median run names.
@@ -18,8 +18,8 @@ pub(crate) fn together(runs: &[&Report], median: Option<&Report>) -> Vec<(&'stat
     runs.iter().for_each(|run| sum += run.block.counts);
     let errors = match runs.len() {
         0 => String::new(),
-        1 => counted(&sum).join(", "),
-        n => format!("{}, summed over {}", counted(&sum).join(", "), count(n as u64, "run")),
+        1 => outcomes(&sum).join(", "),
+        n => format!("{}, summed over {}", outcomes(&sum).join(", "), count(n as u64, "run")),
     };
     let goes = median.and_then(|run| why::shortly(run, PARTS_MOST));
     let target = runs.first().map(|run| ran::target(run)).unwrap_or_default();

@@ -4,14 +4,13 @@
 use std::borrow::Cow;
 
 use analysis::report::{
-    Block as Figures, CustomMetricReport, PerTransaction, PrimaryMetricReport, Report,
-    TransactionReport,
+    Block as Figures, CountsReport, CustomMetricReport, PerTransaction, PrimaryMetricReport,
+    Report, TransactionReport,
 };
 use model::numbers::{self, count, rate, significant};
 use model::{NS_PER_MS, ROLLED_BACK, format_count};
 
 use super::latency::quantile;
-use super::sequence;
 use crate::charts::{Chart, Spot, ages, in_spot};
 use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
@@ -24,20 +23,12 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
         let shown = !table.is_empty();
         shown.then(|| Block::Part(String::new(), [vec![Block::Table(table)], more].concat()))
     };
-    if report.is_sequence() {
-        let mut blocks = vec![
-            Block::paragraphs(counted(report)),
-            Block::Table(sequence::by_type(report)),
-            Block::Charts(in_spot(charts, Spot::Types)),
-        ];
-        blocks.extend(sequence::plans(report));
-        return Section::new("transactions", "Transactions", blocks);
-    }
     let few = Block::paragraphs(has_short_type(report).then_some(FEW));
-    let mut blocks = vec![Block::paragraphs(counted(report))];
+    let mut blocks = vec![Block::paragraphs([counted(report), statements(report)].concat())];
     blocks.extend(part(by_group(report), Vec::new()));
     blocks.extend(part(by_type(report), vec![few]));
-    blocks.push(Block::Charts(in_spot(charts, Spot::Types)));
+    let charts_of_types = [in_spot(charts, Spot::Kinds), in_spot(charts, Spot::Types)];
+    blocks.push(Block::Charts(charts_of_types.concat()));
     blocks.extend(accounts(report));
     blocks.push(Block::Charts(in_spot(charts, Spot::Ages)));
     blocks.extend(ages_by_reader(report));
@@ -92,8 +83,22 @@ pub(super) fn rolled_back(report: &Report) -> Option<String> {
     })
 }
 
-/// Counts the outcomes of the offered transactions, retries, and statements per second, in lines.
-fn counted(report: &Report) -> Vec<String> {
+/// Counts failed, retried, dropped, unfinished and unknown transactions, each in words; the last
+/// three only if there are any.
+pub(super) fn outcomes(counts: &CountsReport) -> Vec<String> {
+    let counted = |n: u64, word: &str| format!("{} {word}", format_count(n));
+    let mut parts =
+        vec![format!("{} of {} failed", format_count(counts.failed), format_count(counts.offered))];
+    parts.push(counted(counts.retried, "retried"));
+    parts.extend((counts.ignored > 0).then(|| counted(counts.ignored, "ignored")));
+    parts.extend((counts.dropped > 0).then(|| counted(counts.dropped, "dropped")));
+    parts.extend((counts.unfinished > 0).then(|| counted(counts.unfinished, "unfinished")));
+    parts.extend((counts.unknown > 0).then(|| counted(counts.unknown, "with unknown outcome")));
+    parts
+}
+
+/// Counts the outcomes of the offered transactions and retries, in lines.
+pub(super) fn counted(report: &Report) -> Vec<String> {
     let block = &report.block;
     let counts = &block.counts;
     let parts = [
@@ -127,6 +132,13 @@ fn counted(report: &Report) -> Vec<String> {
         ));
     }
     lines.push(more.join(", "));
+    lines
+}
+
+/// Counts the statements per second and per transaction, in lines.
+fn statements(report: &Report) -> Vec<String> {
+    let block = &report.block;
+    let mut lines = Vec::new();
     if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {
         let rates = [block.reads_per_second, block.writes_per_second, block.others_per_second];
         let [reads, writes, others] = rates.map(rate);

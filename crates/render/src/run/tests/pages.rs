@@ -625,3 +625,55 @@ fn a_fixed_sequence_of_transactions_is_shown_without_its_seconds() {
     report.groups[0].sequence = Some(22);
     assert_eq!(seconds(&report), (false, 0));
 }
+
+/// Words of rates over time and of percentiles, which say nothing about a fixed sequence.
+const OF_RATES: [&str; 14] = [
+    "TPS",
+    "QPS",
+    "p50",
+    "p95",
+    "p99",
+    "per second",
+    "percentile",
+    "stall",
+    "too few samples",
+    "CV ",
+    "latency",
+    "closed load:",
+    "steady",
+    "throughput",
+];
+
+/// Returns the words of [`OF_RATES`] that a page has outside of its plan and output.
+fn of_rates(page: &Document) -> Vec<(String, &'static str)> {
+    let page = Document { repeat: None, ..page.clone() };
+    let mut all = Vec::new();
+    for (medium, page) in Pages::print(&page).all() {
+        let page = page.to_lowercase();
+        let has = |word: &&&str| page.contains(&word.to_lowercase());
+        all.extend(OF_RATES.iter().filter(has).map(|word| (medium.to_owned(), *word)));
+    }
+    all
+}
+
+#[test]
+fn a_fixed_sequence_has_nothing_of_rates_on_any_page() {
+    let mut made = Made::closed();
+    let shown = |made: &Made| {
+        let options = analysis::report::Options { per_client: true };
+        let mut report = Report::with(&made.tally(), options);
+        report.notes.clear();
+        // These are no times of transactions: ages of records, and lags of the generator.
+        report.block.custom_metrics = Default::default();
+        report.block.lag_us = Default::default();
+        let with = Short { is_default: &|_, _, _| true, is_stored: true, next: Vec::new() };
+        let (full, first) = (run(&report), run_short(&report, &with));
+        let line = run_in_a_line(&report);
+        let trends = full.tiles.iter().filter(|tile| !tile.trend.is_empty()).count();
+        ([full, first, line].map(|page| of_rates(&page)), trends)
+    };
+    let (found, n_trends) = shown(&made);
+    assert!(found.iter().all(|found| !found.is_empty()) && n_trends > 0, "{found:?}");
+    made.description.groups[0].sequence = Some(22);
+    assert_eq!(shown(&made), ([Vec::new(), Vec::new(), Vec::new()], 0));
+}
