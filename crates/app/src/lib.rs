@@ -7,6 +7,7 @@
 mod added_key;
 mod admin_session;
 mod admission;
+pub mod answers_compared;
 pub mod build;
 mod build_lock;
 mod build_log;

@@ -207,6 +207,20 @@ pub struct Opened {
     pub(crate) script: Option<ScriptData>,
 }
 
+impl Opened {
+    /// Returns the parameters that shape the workload's data, as pairs of name and value, for a
+    /// build in another database. The storage engine is left out, since another database may not
+    /// have it.
+    pub fn data_parameters(&self) -> Vec<(String, String)> {
+        let of_engine = |row: &&ScaleInData| matches!(row.of, ScaleOf::StorageEngine(_));
+        let engine = self.workload.scale_in_data().iter().find(of_engine);
+        let is_engine = |name: &str| engine.is_some_and(|row| row.parameter == name);
+        let mut scale = self.workload.identity().scale;
+        scale.retain(|(name, _)| !is_engine(name));
+        scale
+    }
+}
+
 /// Returns the folder for dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
 /// `None` if neither variable is set. `variable` reads an environment variable.
 pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {

@@ -124,6 +124,12 @@ pub fn open(target: &Target, opening: Opening) -> Opened {
     (entry.open)(target, opening)
 }
 
+/// Returns true if a target is a database in the memory of this process, which begins empty and
+/// ends with it.
+pub fn is_in_memory(target: &Target) -> bool {
+    target.path == embedded::location::MEMORY && file_of(target).is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

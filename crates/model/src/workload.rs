@@ -64,6 +64,29 @@ pub trait AnswerJudge {
     fn differences(&mut self) -> Vec<String>;
 }
 
+/// A query whose results in two databases are compared.
+pub struct ComparedQuery {
+    /// Identifier of the query, such as `q1`.
+    pub id: &'static str,
+    /// Description of the query in a few words.
+    pub title: Cow<'static, str>,
+    /// Text of the query.
+    pub sql: String,
+    /// Reads a row of the result into the form that is the same for every database.
+    pub read: Box<dyn Fn(&dyn Row) -> Result<AnswerRow, DbError>>,
+    /// Largest difference of a ratio from that in the other database, as a share of it.
+    pub ratio_share: f64,
+}
+
+/// A row of a query's result, in a form that is the same for every database.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerRow {
+    /// All values that databases must return exactly, as text.
+    pub exact: String,
+    /// Ratios and averages, which databases round in different ways.
+    pub ratios: Vec<f64>,
+}
+
 /// A count in the database that grows by a fixed number with each commit of a transaction type.
 /// After a run it is compared with dbdyno's own count of commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -497,6 +520,12 @@ pub trait Workload: Send + Sync {
     /// Returns the queries whose plans are kept with a run, in this dialect, each with the index of
     /// its transaction type.
     fn explained(&self, _dialect: &Dialect) -> Vec<(KindIndex, String)> {
+        Vec::new()
+    }
+
+    /// Returns the queries whose results are compared with those in another database, in this
+    /// dialect; empty if the workload has none. They may take long, so a run does not execute them.
+    fn compared(&self, _dialect: &Dialect) -> Vec<ComparedQuery> {
         Vec::new()
     }
 

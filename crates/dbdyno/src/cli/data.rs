@@ -28,12 +28,13 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::live::Live;
+use super::no_data::no_data;
 use super::own_folder::{make_data_folder, target_unnamed};
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, Outcome, confirm, flags, named, password, script_host, script_words, stored,
-    target_from, workload_argument,
+    DONE, FAILED, Outcome, against, confirm, flags, named, password, script_host, script_words,
+    stored, target_from, workload_argument,
 };
 use crate::shell::Shell;
 
@@ -71,6 +72,10 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
         .long("checksums")
         .action(ArgAction::SetTrue)
         .help("Print a checksum of each table; the same seed gives the same checksums");
+    let against = Arg::new("against")
+        .long("against")
+        .value_name("URL")
+        .help("Compare the answers of the queries with those of this database too");
     let force = Arg::new("force")
         .long("force")
         .action(ArgAction::SetTrue)
@@ -89,7 +94,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
             .args(parts())
             .arg(settle)
             .arg(settle_limit()),
-        shared("check", "Checks that a workload's data are consistent")?.arg(sums),
+        shared("check", "Checks that a workload's data are consistent")?.args([sums, against]),
         shared("settle", "Waits until background work (purge, vacuum, write-back) has ended")?
             .arg(settle_limit()),
         shared("drop", "Drops a workload's tables")?.args([force, confirm]),
@@ -478,6 +483,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Answers::Compared(answers) => (answers, None),
         Answers::NotCompared(why) => (Vec::new(), Some(why)),
     };
+    let against = against::compare(&opened, matches, &stop, &mut live, shell)?;
     let sums = match matches.get_flag("checksums") {
         true => checksums_interruptible(&opened, &stop)?,
         false => Vec::new(),
@@ -486,6 +492,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let count_failed =
         |all: &[CheckResult]| all.iter().filter(|result| result.n_failed > 0).count();
     let (n_failed, n_wrong) = (count_failed(&results), count_failed(&answers));
+    let n_other = count_failed(&against);
     if flags::is_json(matches) {
         let sum = |s: &app::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
         let sums: Vec<_> = sums.iter().map(sum).collect();
@@ -495,6 +502,9 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
         if let Some(why) = not_compared {
             value["answers_not_compared"] = json!(why);
+        }
+        if !against.is_empty() {
+            value["answers_against"] = json!(against);
         }
         shell.print(&format!("{value:#}\n"))?;
     } else {
@@ -512,17 +522,10 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         if let Some(why) = not_compared {
             text += &format!("answers not compared: {why}\n");
         }
+        text += &against::text(&against);
         shell.print(&text)?;
     }
-    Ok(if n_failed + n_wrong == 0 { DONE } else { FAILED })
-}
-
-fn no_data(target: &Target, name: &str, data: Data) -> Error {
-    let state = if data == Data::Absent { "no" } else { "no complete" };
-    Error::Failed(format!(
-        "{target} has {state} data of {name}: build them with dbdyno build {name} --target \
-         '{target}'"
-    ))
+    Ok(if n_failed + n_wrong + n_other == 0 { DONE } else { FAILED })
 }
 
 fn check_text(result: &CheckResult) -> String {

@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a run, check or limit
 //! failed, 2 invalid input, 130 interrupted.
 
+mod against;
 mod brief;
 mod compare;
 mod config;
@@ -38,6 +39,7 @@ mod metrics;
 #[cfg(not(feature = "pages"))]
 #[path = "no_metrics.rs"]
 mod metrics;
+mod no_data;
 mod output_file;
 mod own_folder;
 #[cfg(feature = "pages")]

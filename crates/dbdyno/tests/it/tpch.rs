@@ -315,6 +315,78 @@ fn a_missing_library_of_duckdb_is_bad_input_with_its_remedy() {
     assert!(!file.exists(), "nothing was made");
 }
 
+/// Compares the answers at a scale without known ones in a database with those in an embedded one
+/// over the same rows; then with a wrong row in each table, and expects the queries that read it.
+#[test]
+fn answers_of_two_databases_are_compared_and_a_planted_row_is_found() {
+    let home = Home::new();
+    home.call(&["build", "tpch", "--scale=0.02", "-q"]).good();
+    let library = servers::for_tests::fetched("duckdb-1.5/libduckdb.so");
+    let memory = format!("--against=duckdb::memory:?library={}", library.display());
+    let equal = home.call(&["check", "tpch", "-q", &memory]).good();
+    equal.says(&["answers not compared", "22 of 22 answers are equal in both databases"]);
+    let other = home.path("other.db");
+    let (target, against) = ("--target=sqlite:", "--against=sqlite:");
+    let of = |flag: &str| format!("{flag}{}", other.display());
+    home.call(&["build", "tpch", "--scale=0.02", "-q", &of(target)]).good();
+    home.call(&["check", "tpch", "-q", &of(against)]).good().says(&["22 of 22"]);
+    let database = rusqlite::Connection::open(&other).expect("a database");
+    let check = |sql: &str, expect: &[&str]| {
+        database.execute_batch("SAVEPOINT whole").expect("begun");
+        assert!(database.execute(sql, []).expect("changed") > 0, "{sql}");
+        database.execute_batch("RELEASE whole").expect("committed");
+        let report = home.call(&["check", "tpch", "-q", "--output=json", &of(against)]);
+        let answers = report.json()["answers_against"].as_array().expect("a list").clone();
+        let wrong = answers.iter().filter(|one| one["n_failed"] != 0);
+        let wrong: Vec<&str> = wrong.map(|one| one["id"].as_str().expect("an id")).collect();
+        for id in expect {
+            assert!(wrong.contains(id), "{sql}: {id} is not in {wrong:?}");
+        }
+    };
+    // A cent of a line that is shipped early, which Q1 alone is sure to read.
+    check(
+        "UPDATE lineitem SET l_extendedprice = l_extendedprice + 1 WHERE rowid = \
+         (SELECT rowid FROM lineitem WHERE l_shipdate < 9000 LIMIT 1)",
+        &["q1"],
+    );
+    // A customer fewer: one count.
+    check("DELETE FROM customer WHERE c_custkey = 1", &["q13"]);
+    check("UPDATE supplier SET s_phone = 'other'", &["q2", "q15"]);
+    // A tie that is missing: one of the rows that are equal to another.
+    check(
+        "UPDATE part SET p_size = 49, p_brand = 'Brand#14', p_type = 'SMALL ANODIZED NICKEL' \
+         WHERE p_partkey <= 20",
+        &["q16"],
+    );
+    check("UPDATE orders SET o_orderpriority = '9-NONE'", &["q4", "q12"]);
+    check("UPDATE nation SET n_name = 'ELSEWHERE' WHERE n_name = 'FRANCE'", &["q7", "q9"]);
+    let differs = home.call(&["check", "tpch", "-q", &of(against)]).code(1);
+    differs.says(&["DIFFERS q7", "only here: FRANCE|GERMANY"]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_in_a_sentence() {
+    let home = Home::new();
+    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();
+    let small = format!("sqlite:{}", home.path("small.db").display());
+    let target = format!("--target={small}");
+    home.call(&["build", "tpch", "--scale=0.02", "-q", &target]).good();
+    let check = |args: &[&str], code: i32, expect: &str| {
+        let ran = home.call(&[&["check"], args, &["-q"]].concat());
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        assert!(ran.err.contains(expect), "{ran:?}");
+    };
+    let against = format!("--against={small}");
+    check(&["tpch", &against], 1, "data of different sizes (scale=0.01");
+    check(&["tpch", "--against=nowhere:x"], 2, "--against: there is no driver for 'nowhere:'");
+    check(&["tpch", "--against=managed:mariadb"], 2, "--against: a managed server begins empty");
+    let missing = format!("--against=sqlite:{}", home.path("none.db").display());
+    check(&["tpch", &missing], 1, "none.db");
+    home.call(&["build", "tpcc", "--shrink=10", "-q"]).good();
+    let none = "no queries whose answers are compared";
+    check(&["tpcc", "--against=sqlite::memory:"], 2, none);
+}
+
 #[test]
 fn a_wrong_row_fails_the_check_and_names_the_query() {
     let home = Home::new();

@@ -10,6 +10,9 @@ use model::{BadParameter, Counter, DbError, DbErrorKind, Reading, Target};
 
 use crate::CannotOpen;
 
+/// Path of a target whose database is in memory.
+pub(crate) const MEMORY: &str = ":memory:";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
     File(PathBuf),
@@ -31,7 +34,7 @@ impl Location {
                 let words = format!("name a file: {scheme}:/path/file.db, or {scheme}::memory:");
                 Err(BadParameter::new(words))
             }
-            ":memory:" => {
+            MEMORY => {
                 static N_OPENED: AtomicU64 = AtomicU64::new(0);
                 Ok(Location::Memory(N_OPENED.fetch_add(1, Ordering::Relaxed)))
             }

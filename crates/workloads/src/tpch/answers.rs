@@ -7,12 +7,12 @@
 
 use std::fmt::Write;
 
-use model::{AnswerJudge, DbError, DbErrorKind, Decimals, Row, Value, fnv1a};
+use model::{AnswerJudge, AnswerRow, DbError, DbErrorKind, Decimals, Row, Value, fnv1a};
 
 use super::queries::{AnswerColumn, QUERIES, Query};
 
 /// Largest difference of a ratio from the known one, as a share of it.
-const RATIO_SHARE: f64 = 0.01;
+pub(super) const RATIO_SHARE: f64 = 0.01;
 
 /// A known answer of a query.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,50 @@ pub(super) fn known(scale: f64) -> Option<&'static [Known; QUERIES]> {
     ANSWERS.iter().find(|(of, _)| *of == scale).map(|(_, known)| known)
 }
 
+/// Reads rows of a query's result into a form that is the same for every database.
+#[derive(Clone, Copy)]
+pub(super) struct Reader {
+    query: &'static Query,
+    decimals: Decimals,
+}
+
+impl Reader {
+    pub(super) fn new(query: &'static Query, decimals: Decimals) -> Reader {
+        Reader { query, decimals }
+    }
+
+    /// Returns a row with its values and ratios.
+    pub(super) fn row(self, row: &dyn Row) -> Result<AnswerRow, DbError> {
+        let (mut exact, mut ratios) = (String::new(), Vec::new());
+        self.take(row, &mut exact, &mut ratios)?;
+        Ok(AnswerRow { exact, ratios })
+    }
+
+    /// Appends the values of a row to `text`, and its ratios to `ratios`.
+    fn take(self, row: &dyn Row, text: &mut String, ratios: &mut Vec<f64>) -> Result<(), DbError> {
+        for (column, content) in self.query.columns.iter().enumerate() {
+            match content {
+                _ if row.value(column) == Value::Null => text.push_str("null"),
+                AnswerColumn::Exact => put_exact(text, row, column)?,
+                AnswerColumn::Decimal(scale) => put(text, row.decimal(column, *scale)?),
+                AnswerColumn::Ratio(scale) => {
+                    let unit = match self.decimals {
+                        Decimals::Exact => 1.0,
+                        Decimals::ScaledInteger => 10_f64.powi(i32::from(*scale)),
+                    };
+                    ratios.push(number(row, column)? / unit);
+                }
+            }
+            text.push('|');
+        }
+        Ok(())
+    }
+}
+
 /// Comparison of a query's result with its known answer.
 pub(super) struct Judge {
-    query: &'static Query,
+    reader: Reader,
     known: &'static Known,
-    decimals: Decimals,
     n_rows: u64,
     checksum: u64,
     ratios: Vec<f64>,
@@ -43,31 +82,16 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(query: &'static Query, known: &'static Known, decimals: Decimals) -> Judge {
+    pub(super) fn new(reader: Reader, known: &'static Known) -> Judge {
         let (n_rows, checksum) = (0, 0);
-        let (ratios, text) = (Vec::new(), String::new());
-        Judge { query, known, decimals, n_rows, checksum, ratios, text }
+        Judge { reader, known, n_rows, checksum, ratios: Vec::new(), text: String::new() }
     }
 }
 
 impl AnswerJudge for Judge {
     fn take(&mut self, row: &dyn Row) -> Result<(), DbError> {
         self.text.clear();
-        for (column, content) in self.query.columns.iter().enumerate() {
-            match content {
-                _ if row.value(column) == Value::Null => self.text.push_str("null"),
-                AnswerColumn::Exact => put_exact(&mut self.text, row, column)?,
-                AnswerColumn::Decimal(scale) => put(&mut self.text, row.decimal(column, *scale)?),
-                AnswerColumn::Ratio(scale) => {
-                    let unit = match self.decimals {
-                        Decimals::Exact => 1.0,
-                        Decimals::ScaledInteger => 10_f64.powi(i32::from(*scale)),
-                    };
-                    self.ratios.push(number(row, column)? / unit);
-                }
-            }
-            self.text.push('|');
-        }
+        self.reader.take(row, &mut self.text, &mut self.ratios)?;
         self.n_rows += 1;
         self.checksum = self.checksum.wrapping_add(fnv1a(self.text.as_bytes()));
         Ok(())

@@ -18,8 +18,8 @@ mod substitution;
 use std::sync::Arc;
 
 use model::{
-    Answer, BadParameter, Check, Choice, Client, ComputedFigure, Dialect, Execution, Identity,
-    Kind, KindIndex, KindTotals, Number, Parameter, ParameterKind, Places, Population,
+    Answer, BadParameter, Check, Choice, Client, ComparedQuery, ComputedFigure, Dialect, Execution,
+    Identity, Kind, KindIndex, KindTotals, Number, Parameter, ParameterKind, Places, Population,
     PrimaryMetric, Producer, ScaleInData, ScaleOf, Sent, Statement, StatementKind, Workload,
     choice,
 };
@@ -278,7 +278,8 @@ impl Workload for Tpch {
                 id: query.name,
                 title: query.title.into(),
                 sql: self.validation_sql(kind as KindIndex, dialect),
-                judge: Box::new(answers::Judge::new(query, known, dialect.decimals)),
+            let reader = answers::Reader::new(query, dialect.decimals);
+                judge: Box::new(answers::Judge::new(reader, known)),
             }
         };
         let known = answers::known(self.rows.scale).map_or(&[][..], |known| known);
@@ -289,6 +290,21 @@ impl Workload for Tpch {
         let is_known = answers::known(self.rows.scale).is_some();
         (!is_known).then_some("answers are known at the scale factors 0.01, 0.1 and 1")
     }
+    fn compared(&self, dialect: &Dialect) -> Vec<ComparedQuery> {
+        let query = |kind: KindIndex| {
+            let query = queries::query(kind);
+            let reader = answers::Reader::new(query, dialect.decimals);
+            ComparedQuery {
+                id: query.name,
+                title: query.title.into(),
+                sql: self.validation_sql(kind, dialect),
+                read: Box::new(move |row| reader.row(row)),
+                ratio_share: answers::RATIO_SHARE,
+            }
+        };
+        (0..QUERIES as KindIndex).map(query).collect()
+    }
+
 
     fn answers_changed(&self) -> Option<(String, &'static str)> {
         let why = "refresh functions have changed the data, and answers are known only for \
