@@ -230,8 +230,9 @@ pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
     base.map(|base| base.join("dbdyno"))
 }
 
-/// Returns the default target of a workload: a file of the embedded database in [`data_folder`].
-/// Workloads that share their data have the same file. Fails if there is no such folder.
+/// Returns the default target of a workload: a file in [`data_folder`] of the embedded database
+/// that suits the workload. Workloads that share their data have the same file. Fails if there is
+/// no such folder.
 pub fn default_target(
     workload: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -241,15 +242,26 @@ pub fn default_target(
     })?;
     // Workloads that share their data share the file.
     let name = workloads::by_name(workload).map_or(workload, |entry| entry.data);
-    let path = folder.join(format!("{name}.db"));
+    let driver = chosen_driver(workload).map_or(drivers::EMBEDDED, |chosen| chosen.entry);
+    let suffix = if driver.name == drivers::EMBEDDED.name { "db" } else { driver.name };
+    let path = folder.join(format!("{name}.{suffix}"));
     Ok(Target {
-        scheme: drivers::EMBEDDED.schemes[0].to_owned(),
+        scheme: driver.schemes[0].to_owned(),
         user: None,
         password: None,
         hosts: Vec::new(),
         path: path.to_string_lossy().into_owned(),
         options: Vec::new(),
     })
+}
+
+/// Returns the embedded driver that is chosen for a workload on this machine, with the reason;
+/// `None` for workloads that any embedded database suits.
+pub fn chosen_driver(workload: &str) -> Option<drivers::ForAnalytics> {
+    let entry = workloads::by_name(workload).ok()?;
+    let settings = Settings::decide(entry.name, entry.parameters, []).ok()?;
+    let is_analytic = entry.made(&settings, 0, None).is_ok_and(|made| made.is_analytic());
+    is_analytic.then(drivers::for_analytics)
 }
 
 /// Opens a target that needs no managed server. With `create`, a missing database file is created.

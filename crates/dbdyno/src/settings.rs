@@ -38,7 +38,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "target",
         values: "URL",
-        default: "an embedded SQLite file of the workload",
+        default: "an embedded database file of the workload",
         help: "Database of commands without --target",
         check: |value| match Target::parse(value) {
             Ok(target) if target.password.is_some() => Err("leave the password out of it: use \

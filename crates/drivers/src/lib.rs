@@ -49,6 +49,32 @@ static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
 /// Driver for runs that name no target: SQLite, which needs a file but no server.
 pub static EMBEDDED: &Entry = &sqlite::ENTRY;
 
+/// Driver for runs that name no target and whose workload reads large parts of its tables, as
+/// chosen for this machine.
+pub struct ForAnalytics {
+    pub entry: &'static Entry,
+    /// Reason of the choice, as a sentence without a full stop.
+    pub why: String,
+}
+
+/// Chooses the embedded driver for analytics: DuckDB if its library can be loaded, otherwise
+/// [`EMBEDDED`].
+pub fn for_analytics() -> ForAnalytics {
+    #[cfg(feature = "duckdb")]
+    match duckdb::library_found() {
+        Ok(library) => {
+            let why = format!("on DuckDB, which suits analytics: its library is {library}");
+            return ForAnalytics { entry: &duckdb::ENTRY, why };
+        }
+        Err(missing) => {
+            let why = format!("on SQLite: {missing}");
+            return ForAnalytics { entry: EMBEDDED, why };
+        }
+    }
+    #[cfg(not(feature = "duckdb"))]
+    ForAnalytics { entry: EMBEDDED, why: "on SQLite: dbdyno was built without DuckDB".to_owned() }
+}
+
 /// URL scheme `managed`, for private servers that dbdyno itself starts. No driver has it.
 const MANAGED: &str = "managed";
 
@@ -98,6 +124,12 @@ pub fn file_of(target: &Target) -> Option<PathBuf> {
     (by_scheme(&target.scheme).ok()?.file)(target)
 }
 
+/// Returns true if a target is a database in the memory of this process, which begins empty and
+/// ends with it.
+pub fn is_in_memory(target: &Target) -> bool {
+    target.path == embedded::location::MEMORY && file_of(target).is_none()
+}
+
 /// Returns a text that identifies the server of a target: the driver's name with the first host and
 /// port, or with the socket. It does not depend on the user, the database, or which of the driver's
 /// schemes is used.
@@ -122,12 +154,6 @@ pub fn check(target: &Target) -> Result<(), BadParameter> {
 pub fn open(target: &Target, opening: Opening) -> Opened {
     let entry = by_scheme(&target.scheme).map_err(CannotOpen::Bad)?;
     (entry.open)(target, opening)
-}
-
-/// Returns true if a target is a database in the memory of this process, which begins empty and
-/// ends with it.
-pub fn is_in_memory(target: &Target) -> bool {
-    target.path == embedded::location::MEMORY && file_of(target).is_none()
 }
 
 #[cfg(test)]

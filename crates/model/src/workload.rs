@@ -493,6 +493,12 @@ pub trait Workload: Send + Sync {
         false
     }
 
+    /// Whether transactions read large parts of the tables, so that a database for analytics suits
+    /// the workload best.
+    fn is_analytic(&self) -> bool {
+        false
+    }
+
     /// Whether only one run at a time may write to the workload's tables, because two runs would
     /// assign the same numbers or count each other's rows.
     fn needs_tables_alone(&self) -> bool {
@@ -517,15 +523,15 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the queries whose plans are kept with a run, in this dialect, each with the index of
-    /// its transaction type.
-    fn explained(&self, _dialect: &Dialect) -> Vec<(KindIndex, String)> {
-        Vec::new()
-    }
-
     /// Returns the queries whose results are compared with those in another database, in this
     /// dialect; empty if the workload has none. They may take long, so a run does not execute them.
     fn compared(&self, _dialect: &Dialect) -> Vec<ComparedQuery> {
+        Vec::new()
+    }
+
+    /// Returns the queries whose plans are kept with a run, in this dialect, each with the index of
+    /// its transaction type.
+    fn explained(&self, _dialect: &Dialect) -> Vec<(KindIndex, String)> {
         Vec::new()
     }
 

@@ -140,7 +140,7 @@ parameters! {
         |plan| plan.seed;
     target: Optional<Url> = "", Checked,
         "Database to measure, as a URL (schemes: dbdyno list targets; their options: dbdyno list \
-         parameters) [default: an embedded SQLite file of the workload]",
+         parameters) [default: an embedded database file of the workload]",
         |plan| Some(plan.target.clone());
     placement: PlacementChoice = "auto", AnyValue,
         "How clients run: a thread each, event loops, or virtual time (sim: only)",

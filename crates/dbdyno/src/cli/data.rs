@@ -29,7 +29,7 @@ use store::Store;
 
 use super::live::Live;
 use super::no_data::no_data;
-use super::own_folder::{make_data_folder, target_unnamed};
+use super::own_folder::{make_data_folder, target_unnamed, tell_choice};
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{
@@ -47,7 +47,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
                 Arg::new("target")
                     .long("target")
                     .value_name("URL")
-                    .help("Database [default: an embedded SQLite file of the workload]"),
+                    .help("Database [default: an embedded database file of the workload]"),
             )
             .arg(flags::seed())
             .args(script_words::flags())
@@ -161,6 +161,9 @@ fn opened(
         None => {
             let target = target_unnamed(entry.name, shell).map_err(Error::Usage)?;
             make_data_folder(shell).map_err(Error::Failed)?;
+            if !flags::is_quiet(matches, shell) {
+                tell_choice(entry.name, shell);
+            }
             target
         }
     };

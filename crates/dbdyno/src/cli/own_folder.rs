@@ -1,6 +1,6 @@
 //! Default target of a workload, and dbdyno's own folder for it. Not here: the store (`flags`).
 
-use app::open::{data_folder, default_target};
+use app::open::{chosen_driver, data_folder, default_target};
 use model::Target;
 
 use crate::shell::Shell;
@@ -13,12 +13,22 @@ pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String
     Ok(target)
 }
 
-/// Returns the target of a workload if the user names none: the user's lasting default, or an
-/// SQLite file in dbdyno's own folder.
+/// Returns the target of a workload if the user names none: the user's lasting default, or a
+/// file of an embedded database in dbdyno's own folder.
 pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, String> {
     match shell.setting("target") {
         Some(url) => Target::parse(url).map_err(|bad| format!("target ('dbdyno config'): {bad}")),
         None => default_target(workload, &|name| shell.variable(name)),
+    }
+}
+
+/// Tells the user on which embedded database a workload is executed, and why, if the user named
+/// none and it was chosen for this machine.
+pub(crate) fn tell_choice(workload: &str, shell: &Shell) {
+    if shell.setting("target").is_none()
+        && let Some(chosen) = chosen_driver(workload)
+    {
+        shell.say(&format!("{workload} {}; --target names another database", chosen.why));
     }
 }
 

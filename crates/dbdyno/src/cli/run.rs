@@ -1,5 +1,7 @@
 //! `dbdyno run`: runs a workload or a plan, and prints the report.
 
+use std::cell::RefCell;
+
 use app::Error;
 use app::build::BuildOptions;
 use app::run::{RunOptions, run as run_plan};
@@ -9,7 +11,7 @@ use plan::{Task, decide_task};
 
 use super::live::Live;
 use super::metrics::Metrics;
-use super::own_folder::own_target;
+use super::own_folder::{own_target, tell_choice};
 use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
@@ -64,7 +66,14 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = draft_from_args::draft(what, matches, shell)?;
-    let task = decide_task(&draft, &|workload| own_target(workload, shell))?;
+    let unnamed = RefCell::new(String::new());
+    let task = decide_task(&draft, &|workload| {
+        unnamed.replace(workload.to_owned());
+        own_target(workload, shell)
+    })?;
+    if !flags::is_quiet(matches, shell) {
+        tell_choice(&unnamed.take(), shell);
+    }
     app::managed::check_programs(&draft)?;
     match task {
         Task::Search(search) => seek::run(*search, matches, shell),

@@ -39,7 +39,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
             Arg::new("target")
                 .long("target")
                 .value_name("URL")
-                .help("Database [default: an embedded SQLite file of the workload]"),
+                .help("Database [default: an embedded database file of the workload]"),
         )
         .arg(flags::seed().help("Seed of the inputs"))
         .arg(count("number", "number", "0").help(

@@ -13,7 +13,7 @@ use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES};
 
 use crate::home::{Home, number};
 use crate::real::url_of;
-use crate::waiting::eventually;
+use crate::waiting::{Started, eventually};
 
 #[test]
 fn answers_are_compared_and_a_power_run_has_each_query_once() {
@@ -313,6 +313,33 @@ fn a_missing_library_of_duckdb_is_bad_input_with_its_remedy() {
     assert!(ran.err.contains("/nowhere/libduckdb.so cannot be loaded"), "{ran:?}");
     assert!(ran.err.contains("@duckdb/node-bindings-linux-x64"), "{ran:?}");
     assert!(!file.exists(), "nothing was made");
+}
+
+#[test]
+fn without_a_target_the_embedded_database_that_suits_analytics_is_chosen_and_named() {
+    let home = Home::new();
+    let run = |library: &str| {
+        let mut command = home.dbdyno(&["run", "tpch", "--test=queries", "--scale=0.01"]);
+        command.env("DBDYNO_DUCKDB", library);
+        Started::new(command).end()
+    };
+    let none = run("/nowhere/libduckdb.so");
+    assert_eq!(none.code, Some(0), "{none:?}");
+    assert!(none.err.contains("tpch on SQLite: DuckDB's library is not found"), "{none:?}");
+    assert!(home.path("data/dbdyno/tpch.db").exists());
+    let library = servers::for_tests::fetched("duckdb-1.5/libduckdb.so");
+    let library = library.to_str().expect("a path");
+    let found = run(library);
+    assert_eq!(found.code, Some(0), "{found:?}");
+    let expect = format!("tpch on DuckDB, which suits analytics: its library is {library}");
+    assert!(found.err.contains(&expect), "{found:?}");
+    assert!(home.path("data/dbdyno/tpch.duckdb").exists());
+    // Transactions stay on SQLite, without a word.
+    let mut other = home.dbdyno(&["build", "tpcc", "--shrink=10"]);
+    other.env("DBDYNO_DUCKDB", library);
+    let other = Started::new(other).end();
+    assert!(other.code == Some(0) && !other.err.contains("DuckDB"), "{other:?}");
+    assert!(home.path("data/dbdyno/tpcc.db").exists());
 }
 
 /// Compares the answers at a scale without known ones in a database with those in an embedded one

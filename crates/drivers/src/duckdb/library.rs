@@ -48,6 +48,16 @@ pub(super) fn loaded(settings: &Settings) -> Result<Library, BadParameter> {
     Ok(library)
 }
 
+/// Returns the library for targets that name none. The error says that there is none, and how to
+/// name one.
+pub(crate) fn found() -> Result<String, String> {
+    let settings = Settings::default();
+    match loaded(&settings) {
+        Ok(_) => Ok(wanted(&settings).display().to_string()),
+        Err(_) => Err(format!("DuckDB's library is not found; {VARIABLE} names it")),
+    }
+}
+
 fn wanted(settings: &Settings) -> PathBuf {
     if settings.has("library") {
         return settings.text("library").into();

@@ -30,6 +30,8 @@ use crate::{CannotOpen, Entry, Opened, Opening};
 use opening::{Options, Shared};
 use session::DuckdbSession;
 
+pub(crate) use library::found as library_found;
+
 pub(crate) static ENTRY: Entry = Entry {
     name: "duckdb",
     schemes: &["duckdb"],

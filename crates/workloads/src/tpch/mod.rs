@@ -230,6 +230,10 @@ impl Workload for Tpch {
         self.query_limit_ns.filter(|_| kind < course::RF1)
     }
 
+    fn is_analytic(&self) -> bool {
+        true
+    }
+
     fn needs_tables_alone(&self) -> bool {
         self.course.has_refresh()
     }
@@ -274,11 +278,11 @@ impl Workload for Tpch {
     fn answers(&self, dialect: &Dialect) -> Vec<Answer> {
         let answer = |(kind, known): (usize, &'static answers::Known)| {
             let query = &ALL[kind];
+            let reader = answers::Reader::new(query, dialect.decimals);
             Answer {
                 id: query.name,
                 title: query.title.into(),
                 sql: self.validation_sql(kind as KindIndex, dialect),
-            let reader = answers::Reader::new(query, dialect.decimals);
                 judge: Box::new(answers::Judge::new(reader, known)),
             }
         };
@@ -286,10 +290,6 @@ impl Workload for Tpch {
         known.iter().enumerate().map(answer).collect()
     }
 
-    fn answers_unknown(&self) -> Option<&'static str> {
-        let is_known = answers::known(self.rows.scale).is_some();
-        (!is_known).then_some("answers are known at the scale factors 0.01, 0.1 and 1")
-    }
     fn compared(&self, dialect: &Dialect) -> Vec<ComparedQuery> {
         let query = |kind: KindIndex| {
             let query = queries::query(kind);
@@ -305,6 +305,10 @@ impl Workload for Tpch {
         (0..QUERIES as KindIndex).map(query).collect()
     }
 
+    fn answers_unknown(&self) -> Option<&'static str> {
+        let is_known = answers::known(self.rows.scale).is_some();
+        (!is_known).then_some("answers are known at the scale factors 0.01, 0.1 and 1")
+    }
 
     fn answers_changed(&self) -> Option<(String, &'static str)> {
         let why = "refresh functions have changed the data, and answers are known only for \
