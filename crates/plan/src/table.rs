@@ -309,8 +309,8 @@ parameters! {
          (until=decided); also with max=20, min=4, figure=p99, min_effect=1%",
         |experiment| level_of(experiment, model::Level::Run);
     repeat_restart: Repeats = "1", AnyValue,
-        "Server starts, with --repeat runs after each (managed servers, sqlite, sim); or until=... \
-         as in --repeat",
+        "Server starts, with --repeat runs after each (managed servers and databases in this \
+         process); or until=... as in --repeat",
         |experiment| level_of(experiment, model::Level::Restart);
     repeat_rebuild: Repeats = "1", AnyValue,
         "Data builds, with --repeat-restart starts or --repeat runs on each; or until=... as in \

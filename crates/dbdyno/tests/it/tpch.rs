@@ -11,7 +11,7 @@ use model::{Place, Placement, Request, Session, StatementKind, Target, query};
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES};
 
-use crate::home::{Home, number};
+use crate::home::{Home, number, number_in};
 use crate::real::url_of;
 use crate::waiting::{Started, eventually};
 
@@ -21,6 +21,8 @@ fn answers_are_compared_and_a_power_run_has_each_query_once() {
     home.call(&["build", "tpch", "--scale=0.01", "-q"]).good().says(&["built 86,806 rows"]);
     let checked = home.call(&["check", "tpch", "-q"]).good();
     checked.says(&["4 of 4 checks pass", "22 of 22 answers are right"]);
+    let statistics = "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'lineitem'";
+    assert!(number_in(&home.database("tpch"), statistics) >= Some(2), "none of its indexes");
     let report = home.json(&["run", "tpch", "--test=queries"]);
     let group = &report["groups"][0];
     assert_eq!([&group["clients"], &group["sequence"]], [&Value::from(1), &Value::from(22)]);

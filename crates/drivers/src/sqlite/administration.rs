@@ -8,6 +8,8 @@ use crate::modes::{self, RiskyMode, has_mode};
 pub(super) const ADMINISTRATION: Administration = Administration {
     is_in_process: true,
     indexes_after_load: true,
+    // Without statistics the planner guesses how many rows a value of an index has.
+    after_load: |table| vec![format!("ANALYZE {}", table.name)],
     tables_in_transactions: true,
     durability,
     settling,
