@@ -243,6 +243,15 @@ impl From<Option<f64>> for Cell {
     }
 }
 
+/// A text that HTML shows folded at the end of a row of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fold {
+    /// Title that unfolds the text.
+    pub(crate) title: String,
+    /// Lines of the text; empty if the row has none.
+    pub(crate) lines: String,
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Name of the table for programs, such as `timing`; may be empty.
@@ -252,6 +261,8 @@ pub struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<Cell>>,
     shown_max: Option<(usize, String)>,
+    /// A text for each row, which HTML shows folded at its end; empty for none.
+    folded: Vec<Fold>,
     nothing: Option<&'static str>,
 }
 
@@ -293,6 +304,13 @@ impl Table {
     /// `what` = "errors", `and 12 more errors`. HTML, CSV and JSON have all rows.
     pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
         Table { shown_max: Some((rows, what.into())), ..self }
+    }
+
+    /// Sets a text for each row, in the order of the rows. HTML shows it folded at the end of the
+    /// row; text, Markdown, CSV and JSON do not have it.
+    pub(crate) fn folded(self, folded: Vec<Fold>) -> Table {
+        assert_eq!(folded.len(), self.rows.len(), "a text for each row");
+        Table { folded, ..self }
     }
 
     /// Removes the columns whose titles are among `titles`.

@@ -7,7 +7,8 @@ use model::numbers::{NONE, significant};
 use study::comparison::{ComparisonReport, ExecutionChange, PairReport};
 
 use super::titles;
-use crate::document::Block;
+use crate::document::{Block, Details, Length};
+use crate::table::Fold;
 use crate::{Align, Cell, Column, Table};
 
 /// Largest number of transactions that a sentence names; it gives the number of the others.
@@ -24,9 +25,26 @@ pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
         };
         let plans = plans_changed(pair).map_or_else(String::new, |plans| format!("; {plans}"));
         let words = Block::paragraphs([format!("{}{plans}.", changed(pair)), HOW.to_owned()]);
-        Block::Part(title, vec![words, Block::Table(table(report, pair))])
+        let differences = plan_differences(pair);
+        Block::Part(title, vec![words, Block::Table(table(report, pair)), differences])
     };
     pairs.map(part).collect()
+}
+
+/// Returns what changed in the plans of queries, for pages whose tables cannot fold it.
+fn plan_differences(pair: &PairReport) -> Block {
+    let changed = pair.executions.iter().filter(|one| !one.plan_difference.is_empty());
+    let to_blocks = |one: &ExecutionChange| {
+        let title = format!("Plan of {} (- baseline only, + compared side only):", one.transaction);
+        [Block::paragraphs([title]), Block::Verbatim(one.plan_difference.join("\n"))]
+    };
+    let otherwise: Vec<Block> = changed.flat_map(to_blocks).collect();
+    Block::Details(Details {
+        title: String::new(),
+        blocks: Vec::new(),
+        length: Length::Long,
+        otherwise,
+    })
 }
 
 /// How a change is distinguished from chance.
@@ -74,6 +92,7 @@ pub(super) fn plans_changed(pair: &PairReport) -> Option<String> {
 
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [base, side] = titles(&report.sides[0].name, &pair.side);
+    let [base_name, side_name] = [base.clone(), side.clone()];
     let time = |name: String| Column::new(format!("{name}, s"), Align::Right);
     let mut table = Table::new([
         Column::new("transaction", Align::Left),
@@ -114,5 +133,10 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
             .into(),
         ]);
     }
-    table
+    let folded = pair.executions.iter().map(|one| Fold {
+        title: format!("plan: {base_name} (-), {side_name} (+)"),
+        lines: one.plan_difference.join("\n"),
+    });
+    let folded = folded.collect();
+    table.folded(folded)
 }

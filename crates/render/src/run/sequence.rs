@@ -11,7 +11,7 @@ use super::{head, transactions};
 use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length, Section, Text, Tile};
 use crate::first_page::WITH_FULL;
-use crate::table::{Align, Cell, Column, Table};
+use crate::table::{Align, Cell, Column, Fold, Table};
 
 /// Width in columns of the bars of a run's first page.
 const BAR_WIDTH: usize = 14;
@@ -129,7 +129,8 @@ fn bar(share: f64) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// Returns the table of types with all figures of each.
+/// Returns the table of types with all figures of each; in a browser, the plan of a query unfolds
+/// on its line.
 fn by_type(report: &Report) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(4);
     let mut table = Table::new([
@@ -157,7 +158,13 @@ fn by_type(report: &Report) -> Table {
             kind.ratio_percent.into(),
         ]);
     }
-    table
+    let plan = |(name, _): (&str, &TransactionReport)| {
+        let plan = report.query_plans.iter().find(|one| one.transaction == name);
+        let lines = plan.map(|one| one.plan.clone()).unwrap_or_default();
+        Fold { title: "plan".to_owned(), lines }
+    };
+    let folded = executed(report).into_iter().map(plan).collect();
+    table.folded(folded)
 }
 
 /// Returns the section on transactions: their number, the time of each type, and the plans of
@@ -212,15 +219,16 @@ pub(super) fn remarks(_report: &Report) -> Vec<String> {
     vec!["no CI: each time is of one execution; repeat the run".to_owned()]
 }
 
-/// Returns the plan of each query, folded.
+/// Returns the plans of queries for pages whose tables cannot fold them.
 fn plans(report: &Report) -> Vec<Block> {
-    let to_block = |one: &QueryPlanReport| {
-        let title = format!("Plan of {}", one.transaction);
-        let blocks = vec![Block::Verbatim(one.plan.clone())];
-        let otherwise = vec![Block::paragraphs([format!("{title}:")]), blocks[0].clone()];
-        Block::Details(Details { title, blocks, length: Length::Long, otherwise })
+    let to_blocks = |one: &QueryPlanReport| {
+        let title = format!("Plan of {}:", one.transaction);
+        [Block::paragraphs([title]), Block::Verbatim(one.plan.clone())]
     };
-    report.query_plans.iter().map(to_block).collect()
+    let otherwise: Vec<Block> = report.query_plans.iter().flat_map(to_blocks).collect();
+    let in_table =
+        Details { title: String::new(), blocks: Vec::new(), length: Length::Long, otherwise };
+    vec![Block::Details(in_table)]
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::{Align, Column, Table, fraction_of, length};
+use super::{Align, Column, Fold, Table, fraction_of, length};
 
 /// Largest length of a word, in characters, that HTML never breaks. Columns with longer words have
 /// the class `long`.
@@ -26,8 +26,10 @@ impl Table {
             let cells = aligned.iter().zip(&classes);
             cells.map(|(cells, class)| (*class, cells[row].clone())).collect()
         };
-        let rows = (0..self.rows.len()).map(row).collect();
-        let table = HtmlTable { titles: titles.collect(), rows };
+        let has_folds = self.folded.iter().any(|fold| !fold.lines.is_empty());
+        let fold = |at: usize| self.folded.get(at).filter(|_| has_folds);
+        let rows = (0..self.rows.len()).map(|at| (row(at), fold(at))).collect();
+        let table = HtmlTable { titles: titles.collect(), rows, has_folds };
         table.render().expect("memory takes everything")
     }
 }
@@ -54,12 +56,14 @@ fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
     cells.iter().map(cell).collect()
 }
 
-/// Template of a table: titles and cells, each with its CSS class.
+/// Template of a table: titles and cells, each with its CSS class, and a folded text for each row;
+/// none if no row has one.
 #[derive(Template)]
 #[template(path = "table.html")]
-struct HtmlTable {
+struct HtmlTable<'t> {
     titles: Vec<(&'static str, String)>,
-    rows: Vec<Vec<(&'static str, String)>>,
+    rows: Vec<(Vec<(&'static str, String)>, Option<&'t Fold>)>,
+    has_folds: bool,
 }
 
 /// Pads a number at its right so that its decimal point is aligned with those of other rows.

@@ -40,6 +40,10 @@ pub struct ExecutionChange {
     /// the plans of a side are not known, or the sides have different databases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_changed: Option<bool>,
+    /// If the plan changed: the lines of the first differing plans, each after `- ` if only the
+    /// baseline has it, after `+ ` if only the side has it, and else after two blanks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan_difference: Vec<String>,
     /// Number of executions that failed, in runs of the baseline and of the side.
     pub failed: (u64, u64),
 }
@@ -113,6 +117,7 @@ fn change(name: &str, both: &[(&SidePoint, &SidePoint)]) -> ExecutionChange {
         p: interval.and(compared).map(|found| found.p),
         is_change: false,
         plan_changed: plan_changed(name, both),
+        plan_difference: plan_difference(name, both),
         failed: (
             both.iter().map(|(base, _)| failed(base)).sum(),
             both.iter().map(|(_, side)| failed(side)).sum(),
@@ -141,6 +146,59 @@ fn plan_changed(name: &str, both: &[(&SidePoint, &SidePoint)]) -> Option<bool> {
         has_changed |= plans(base)? != plans(side)?;
     }
     (!both.is_empty()).then_some(has_changed)
+}
+
+/// Returns the lines of the first plans of a query that differ between the sides, marked as in
+/// [`ExecutionChange::plan_difference`]; empty if none differ, or none are compared.
+fn plan_difference(name: &str, both: &[(&SidePoint, &SidePoint)]) -> Vec<String> {
+    if plan_changed(name, both) != Some(true) {
+        return Vec::new();
+    }
+    let plan = |report: &Report| {
+        let mut plans = report.query_plans.iter();
+        plans.find(|one| one.transaction == name).map(|one| one.plan.clone())
+    };
+    let pairs = both.iter().flat_map(|(base, side)| {
+        base.reports.iter().flat_map(|one| side.reports.iter().map(move |other| (one, other)))
+    });
+    let mut plans = pairs.filter_map(|(one, other)| plan(one).zip(plan(other)));
+    plans.find(|(base, side)| base != side).map_or_else(Vec::new, |(base, side)| {
+        let [base, side] = [&base, &side].map(|plan| plan.lines().collect::<Vec<&str>>());
+        difference(&base, &side)
+    })
+}
+
+/// Largest number of lines of a plan whose common lines are searched; of longer plans, all lines
+/// count as changed.
+const PLAN_LINES_MOST: usize = 2_000;
+
+/// Returns the lines of two texts, with the longest common subsequence unmarked.
+fn difference(base: &[&str], side: &[&str]) -> Vec<String> {
+    let is_long = base.len().max(side.len()) > PLAN_LINES_MOST;
+    // Length of the longest common subsequence of what follows each pair of lines.
+    let mut common = vec![vec![0_u32; side.len() + 1]; base.len() + 1];
+    for i in (0..base.len()).rev().filter(|_| !is_long) {
+        for j in (0..side.len()).rev() {
+            common[i][j] = match base[i] == side[j] {
+                true => common[i + 1][j + 1] + 1,
+                false => common[i + 1][j].max(common[i][j + 1]),
+            };
+        }
+    }
+    let (mut i, mut j, mut lines) = (0, 0, Vec::new());
+    while i < base.len() || j < side.len() {
+        if i < base.len() && j < side.len() && base[i] == side[j] && !is_long {
+            lines.push(format!("  {}", base[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if j == side.len() || i < base.len() && common[i + 1][j] >= common[i][j + 1] {
+            lines.push(format!("- {}", base[i]));
+            i += 1;
+        } else {
+            lines.push(format!("+ {}", side[j]));
+            j += 1;
+        }
+    }
+    lines
 }
 
 /// Returns the mean time of the finished executions of a transaction in a run, in seconds; `None`
@@ -182,6 +240,18 @@ mod tests {
             ];
         }
         point
+    }
+
+    #[test]
+    fn the_lines_of_plans_that_changed_are_marked() {
+        let check = |base: &str, side: &str, expect: &str| {
+            let [base, side] = [base, side].map(|plan| plan.lines().collect::<Vec<&str>>());
+            assert_eq!(difference(&base, &side).join("\n"), expect);
+        };
+        check("scan a\n sort", "scan a\n sort", "  scan a\n   sort");
+        check("scan a\nsort", "search a\nsort", "- scan a\n+ search a\n  sort");
+        check("sort", "sort\nscan b", "  sort\n+ scan b");
+        check("scan a\nscan b", "", "- scan a\n- scan b");
     }
 
     #[test]

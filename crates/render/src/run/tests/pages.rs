@@ -677,3 +677,25 @@ fn a_fixed_sequence_has_nothing_of_rates_on_any_page() {
     made.description.groups[0].sequence = Some(22);
     assert_eq!(shown(&made), ([Vec::new(), Vec::new(), Vec::new()], 0));
 }
+
+#[test]
+fn the_plan_of_a_query_unfolds_on_its_line() {
+    let mut made = Made::closed();
+    made.description.groups[0].sequence = Some(22);
+    let mut report = Report::from_tally(&made.tally());
+    let plan = "SCAN orders\n  <sort>".to_owned();
+    let (group, transaction) = (String::new(), "payment".to_owned());
+    let query_plan = analysis::report::QueryPlanReport { group, transaction, plan };
+    report.query_plans = vec![query_plan];
+    let page = run(&report);
+    let html = body(&page, Medium::File);
+    let line = html.lines().find(|line| line.contains(">payment<")).expect("a line");
+    assert!(line.contains("<summary>plan</summary><pre>SCAN orders"), "{line}");
+    let other = html.lines().find(|line| line.contains(">new_order<")).expect("a line");
+    assert!(other.contains("<td class=\"fold\"></td>"), "{other}");
+    assert_eq!(html.matches("SCAN orders").count(), 1, "{html}");
+    let wide = Style { color: false, width: 80 };
+    let terminal = text(&page, &wide);
+    assert!(terminal.contains("Plan of payment:\nSCAN orders\n"), "{terminal}");
+    assert!(markdown(&page).contains("```\nSCAN orders"));
+}
