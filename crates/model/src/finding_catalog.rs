@@ -22,12 +22,12 @@ pub fn catalog_entry(id: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.id == id)
 }
 
-/// Returns the condition that raises the finding, followed by the finding's identifier in brackets;
-/// only the identifier if the catalog has no such finding.
+/// Returns the condition that raises the finding, followed by its name ([`label`]) in brackets;
+/// only the name if the catalog has no such finding.
 pub fn in_short(id: &str) -> String {
     match catalog_entry(id) {
-        Some(entry) => format!("{} ({id})", entry.raised),
-        None => id.to_owned(),
+        Some(entry) => format!("{} ({})", entry.raised, label(id)),
+        None => label(id),
     }
 }
 

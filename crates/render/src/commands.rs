@@ -33,6 +33,11 @@ pub(crate) fn command_lines(commands: &[(String, String)], width: usize) -> Vec<
     commands.iter().flat_map(lines).collect()
 }
 
+/// Returns the command that runs a plan, with the plan in it, so that no file or store is needed.
+pub(crate) fn run_of_plan(plan: &str) -> String {
+    format!("dbdyno run - <<'PLAN'\n{}\nPLAN", plan.trim_end())
+}
+
 /// Breaks a command that is longer than `width` after each `&&`.
 fn broken(command: &str, width: usize) -> Vec<String> {
     const AND: &str = "&& ";

@@ -25,11 +25,12 @@ use study::comparison::{
 
 use super::axis_names::{axes_of, told};
 use super::charts::{Spot, in_spot, of_comparison, of_median_runs};
+use super::commands::run_of_plan;
 use super::document::{
     Block, Details, Document, Length, Place, REPEAT, Section, Span, Text, Tone, Validity, Verdict,
 };
 use super::scene::{ago, scene};
-use super::wording::{ratio_text, title_with_unit};
+use super::wording::title_with_unit;
 use super::{Align, Cell, Column, Table};
 
 use gate::gate;
@@ -41,9 +42,9 @@ pub(crate) use short::verdicts_shortly;
 pub use short::{compared_repeat_s, comparison_short};
 pub(crate) use words::confidence;
 use words::{
-    aside, detectable, differ_in, headline, headline_of_workload, how_paired, interleaved,
-    is_decided, is_twofold, is_undecided, load_differs, of_workload, preliminary, said_name,
-    shortened, sign, smallest,
+    aside, change_of, detectable, differ_in, headline, headline_of_workload, how_paired,
+    interleaved, is_decided, is_manifold, is_undecided, load_differs, of_workload, preliminary,
+    said_name, shortened, sign, smallest,
 };
 pub use words::{detected_by, is_open};
 
@@ -347,8 +348,7 @@ fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let mut table = Table::new([gauge].into_iter().chain(columns).collect::<Vec<_>>());
     for change in &pair.gauges_changed {
         let by = match change.ratio {
-            Some(ratio) if ratio >= 2.0 => format!("× {}", significant(ratio, 3)),
-            Some(ratio) => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+            Some(ratio) => words::change(&change.name, ratio, words::is_far(&ratio)),
             None => format!("{NONE} (almost 0 before)"),
         };
         let mean = |mean| Cell::said(amount(mean, &change.unit), Some(mean));
@@ -494,9 +494,10 @@ fn repeat(report: &ComparisonReport) -> Section {
         }
     }
     let folded = |(names, plan): (Vec<&str>, &str)| {
-        let words = "Save a plan as a file to repeat its experiment or run: ";
+        let words = "In a shell, this repeats its experiment or run; the lines between may be a \
+                     file, too: ";
         let words = Text::from(words).and(Span::Code("dbdyno run plan.toml".to_owned()));
-        let blocks = vec![Block::Paragraphs(vec![words]), Block::Verbatim(plan.to_owned())];
+        let blocks = vec![Block::Paragraphs(vec![words]), Block::Verbatim(run_of_plan(plan))];
         Block::details(format!("Plan of {}", names.join(", ")), Length::Short, blocks)
     };
     // Ids are those of one store.
@@ -683,7 +684,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
         Column::new("figure", Align::Left).head(),
         Column::new(baseline, Align::Right).key("baseline"),
         Column::new(side, Align::Right).key("value"),
-        Column::words("ratio", "ratio (CI)"),
+        Column::words("ratio", "change (CI)"),
         Column::data("low"),
         Column::data("high"),
         Column::data("p"),
@@ -697,11 +698,11 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
 fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] {
     let unit = report.units.get(&judged.figure).map_or("", String::as_str);
     let ratio = judged.ratio.as_ref();
-    let times = ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, ratio));
+    let change = ratio.map_or_else(|| NONE.to_owned(), |ratio| change_of(&judged.figure, ratio));
     let interval = ratio.and_then(|ratio| ratio.interval);
     let p = judged.p_corrected.map_or(Cell::None, |p| Cell::said(format!("{p:.3}"), Some(p)));
     let detectable = judged.detectable.map_or(Cell::None, |share| {
-        Cell::said(smallest(share, is_twofold(share)), Some(100.0 * share))
+        Cell::said(smallest(share, is_manifold(share)), Some(100.0 * share))
     });
     [
         point.into(),
@@ -709,7 +710,7 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
         title_with_unit(&judged.figure, unit).into(),
         judged.centers[0].into(),
         judged.centers[1].into(),
-        Cell::said(times, ratio.map(|ratio| ratio.value)),
+        Cell::said(change, ratio.map(|ratio| ratio.value)),
         interval.map(|(low, _)| low).into(),
         interval.map(|(_, high)| high).into(),
         judged.p.into(),
@@ -759,8 +760,8 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
             None => "",
         };
         said.push(format!(
-            "Values are {} over the runs of each side{all}, and ratios their quotients, with CIs of \
-             at least {} %, not corrected; p is corrected for all sides, points and figures of the \
+            "Values are {} over the runs of each side{all}, and changes are those of their \
+             quotients, with CIs of at least {} %, not corrected; p is corrected for all sides, points and figures of the \
              first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of \
              {} %.{}",
             CENTERS,

@@ -451,13 +451,21 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
+    /// Returns the sentence and the reasons of an invalid result, without warnings and notes;
+    /// `None` if the result is not invalid.
+    pub fn if_invalid(mut self) -> Option<Validity> {
+        self.remarks.retain(|remark| remark.severity == Severity::Invalid);
+        (!self.remarks.is_empty()).then_some(self)
+    }
+
     /// Returns the names of the findings that the warnings mention, such as `other CPU load`, in
     /// the order of the warnings.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|remark| remark.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|remark| remark.text.plain()).collect();
         let place = |id: &str| {
-            let (begins, ends) = (format!("{id} ("), format!("({id})"));
+            let name = label(id);
+            let (begins, ends) = (format!("{name} ("), format!("({name})"));
             texts.iter().position(|text| text.starts_with(&begins) || text.contains(&ends))
         };
         let named = CATALOG.iter().filter_map(|entry| Some((place(entry.id)?, label(entry.id))));

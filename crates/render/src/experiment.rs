@@ -4,37 +4,37 @@
 //! Not here: how figures and verdicts are computed (study).
 
 mod of_trials;
+mod validity;
 
 use analysis::figures::{Figure, better, is_time, number, title};
 use analysis::report::{Named, Report};
-use model::finding_catalog::{catalog_entry, in_short};
 use model::numbers::{capital, count, ms, significant};
-use model::{Choice, Direction, Severity, Status, is_arrival_rate, short_axis};
+use model::{Choice, Direction, Severity, Status, is_arrival_rate};
 use store::utc;
-use study::comparison::{MIN_EFFECT, PairReport, unequally_durable};
+use study::ComparisonReport;
+use study::comparison::{PairReport, unequally_durable};
 use study::environment::Environment;
 use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use study::matrix::of_page;
 use study::trials::{TrialReport, counts};
-use study::{ComparisonReport, highest, in_ranges};
 
 use super::axis_names::{self, told};
 use super::charts::{Spot, in_spot, of_experiment};
+use super::commands::run_of_plan;
 use super::comparison::verdicts_shortly as comparison_verdicts;
 use super::document::{
-    Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Text, Tone, Validity, Verdict,
+    Block, Document, Length, Place, REPEAT, Section, Sketch, Text, Tone, Validity, Verdict,
 };
-use super::first_page::first_sentence;
 use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines, verdict as verdict_of_stop};
 use super::run::{Line, lines};
 use super::scene::{clients, databases, several, span};
 use super::wording::{
-    Spread, answered, begun, catalog_place, example, left_out, misfit, not_completed, ranges,
-    same_in_all, shown, title_with_unit, without_stop,
+    Spread, answered, begun, misfit, not_completed, ranges, same_in_all, shown, title_with_unit,
 };
 use super::{Align, Cell, Column, Table};
+use validity::{failed, validity};
 
 /// Smallest number of values of some varied parameter for which the page says why no scalability
 /// law was fitted. Fewer values are a comparison and no curve.
@@ -89,14 +89,15 @@ pub fn experiment(
     page.scene = notices(trials);
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
-    let figures =
-        || report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, figure)| figure);
+    let is_compared = sides.is_some();
+    let of_point = |point| displayed(point, is_compared).map(|(_, figure)| figure);
+    let figures = || report.points.iter().flat_map(of_point);
     let (wide, same) = (ranges(figures(), repeat_s(report, trials)), same_in_all(figures()));
     page.section(
         "points",
         "Points",
         vec![
-            Block::Table(experiment_points(report)),
+            Block::Table(table_of_points(report, is_compared)),
             Block::paragraphs(
                 what_is_shown(report, sides).into_iter().chain(few).chain(wide).chain(same),
             ),
@@ -126,12 +127,9 @@ pub fn experiment(
     page.section("ran", "What ran", ran(report, trials));
     let mut repeat = again(&report.id, report.status, is_short(report));
     repeat.blocks.extend(report.plan.iter().map(|plan| {
-        let show = format!("dbdyno experiments show {} --plan > plan.toml", report.id);
-        let again = [(show, "its plan"), ("dbdyno run plan.toml".to_owned(), "all trials again")];
-        let again = again.map(|(command, why)| (command, why.to_owned()));
-        let command = Block::commands(&again);
-        let plan = Block::Verbatim(plan.clone());
-        Block::details("plan.toml", Length::Short, vec![command, plan])
+        let words = Block::paragraphs(["In a shell, this repeats all trials:"]);
+        let plan = Block::Verbatim(run_of_plan(plan));
+        Block::details("plan.toml", Length::Short, vec![words, plan])
     }));
     page.repeat = Some(repeat);
     page
@@ -219,47 +217,40 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
         (Some(validity), _) if has(Severity::Warning) => (Tone::Warning, validity.answer.clone()),
         (_, Some(early)) => (Tone::Warning, capital(early) + "."),
         _ if left > 0 => (Tone::Warning, String::new()),
-        (Some(_), _) => (Tone::Plain, String::new()),
-        (None, _) => (Tone::Good, String::new()),
+        // Notes on its runs are no remark on the experiment.
+        _ if !report.findings.is_empty() => (Tone::Plain, String::new()),
+        _ => (Tone::Good, String::new()),
     };
     let (found, counts) = headline(report);
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
 /// Returns the note below the table of an experiment's points: that it shows means with confidence
-/// intervals and, where this differs, that the verdict compares geometric means. `None` if no
-/// figure has an interval.
+/// intervals, geometric ones beside a comparison of the points. `None` if no figure has an
+/// interval.
 fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) -> Option<String> {
-    // Sides are called by their only axis.
-    let means = |side: &str| -> Option<f64> {
-        let name = |(axis, value): (&str, &String)| format!("{}={value}", short_axis(axis));
-        let is_named =
-            |point: &&PointReport| point.values.iter().map(name).any(|label| label == side);
-        let point = report.points.iter().find(is_named)?;
-        point.figures.get(&report.primary).map(|figure| figure.mean)
-    };
-    let is_apart = |pair: &PairReport| {
-        let judged = pair.points.first().map(|point| &point.primary);
-        let ratio = judged.and_then(|judged| judged.ratio).map(|ratio| ratio.value);
-        let base = sides.and_then(|sides| means(&sides.sides.first()?.name));
-        let (Some(ratio), Some(base), Some(side)) = (ratio, base, means(&pair.side)) else {
-            return false;
-        };
-        (side / base / ratio).ln().abs() > MIN_EFFECT
-    };
-    let verdict = match sides.is_some_and(|sides| sides.pairs.iter().any(is_apart)) {
-        true => {
-            "; the verdict has ratios of geometric means, which a few high runs move less than \
-             these means"
-        }
-        false => "",
-    };
     // Ranges have an explanation of their own.
+    let is_compared = sides.is_some();
     let is_mean = |(name, figure): (&str, &Figure)| {
-        figure.half_width.is_some() && spread_of(report, name) == Spread::Error
+        figure.half_width.is_some() && spread_of(report, name, is_compared) == Spread::Error
     };
-    let mut all = report.points.iter().flat_map(|point| point.figures.iter());
-    all.any(is_mean).then(|| format!("means over runs ± 95 % CIs{verdict}"))
+    let mut all = report.points.iter().flat_map(|point| displayed(point, is_compared));
+    let has_runs_alone = |pair: &PairReport| {
+        let judged = pair.points.first().map(|point| &point.primary);
+        let judged = judged.filter(|judged| judged.is_within_repeats);
+        let sides = judged.map(|judged| [judged.baseline, judged.side].into_iter().flatten());
+        let n_pairs = judged.and_then(|judged| judged.pairs).map_or(0, |pairs| pairs.n);
+        sides.is_some_and(|mut sides| sides.any(|side| side.count > n_pairs))
+    };
+    let means = match sides {
+        Some(sides) if sides.pairs.iter().any(has_runs_alone) => {
+            "geometric means over runs ± 95 % CIs; the change above is of the repeats that both \
+             sides have"
+        }
+        Some(_) => "geometric means over runs ± 95 % CIs; the change above is their quotient",
+        None => "means over runs ± 95 % CIs",
+    };
+    all.any(is_mean).then(|| means.to_owned())
 }
 
 /// Returns the time of one more repeat of all points, in seconds. Each point counts with the usual
@@ -300,18 +291,6 @@ fn not_counted(report: &ExperimentReport) -> Option<String> {
     let said = |(why, n): (&str, &u64)| format!("{}: {why}", count(*n, "attempt"));
     let whys: Vec<String> = whys.iter().map(said).collect();
     (!whys.is_empty()).then(|| format!("Not counted: {}.", whys.join("; ")))
-}
-
-/// Returns the validity of an experiment: its own findings, damaged reports, and warnings of its
-/// runs. `None` if there are none.
-fn validity(report: &ExperimentReport) -> Option<Validity> {
-    let texts = left_out(&report.damaged).into_iter().chain(findings(report));
-    let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
-    let word = early_end(report).map_or_else(|| "Valid".to_owned(), capital);
-    Validity::with_word(
-        &word,
-        report.findings.iter().map(Remark::from_finding).chain(warnings).collect(),
-    )
 }
 
 /// Returns the blocks on repeats: whether there are enough of them, and how much results vary
@@ -385,6 +364,11 @@ fn name_over_axes(report: &ExperimentReport) -> String {
 fn headline(report: &ExperimentReport) -> (String, String) {
     let name = name_over_axes(report);
     let found = match &report.rate {
+        // What failed may have been the best.
+        _ if failed(report).is_some() && report.points.len() > 1 => {
+            let failed = failed(report).unwrap_or_default();
+            format!("FAILED at {failed}: no trial there counts, so there is no verdict on it")
+        }
         _ if report.points.iter().all(|point| point.runs.is_empty()) => {
             let n_lost: u64 = report.points.iter().map(|point| point.runs_not_counted).sum();
             if n_lost == 0 { "nothing measured yet" } else { "no valid run" }.to_owned()
@@ -501,22 +485,13 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
 /// Returns the table of an experiment's points (combinations of varied parameters), one per row,
 /// with all figures.
 pub fn experiment_points(report: &ExperimentReport) -> Table {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
-        let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
-        if !names.contains(&name.as_str()) && !is_dull {
-            names.push(name);
-        }
-    }
-    let needed = report.points.iter().flat_map(|point| point.samples_needed.iter());
-    let in_some = report.points.iter().flat_map(|point| point.runs_with.iter());
-    for (name, _) in needed.chain(in_some) {
-        if !names.contains(&name) {
-            // The column stands beside those of other times.
-            let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
-            names.insert(after.map_or(0, |index| index + 1), name);
-        }
-    }
+    table_of_points(report, false)
+}
+
+/// Returns the table of [`experiment_points`]; with `is_geometric`, people see geometric means, as
+/// a comparison of the points has them.
+fn table_of_points(report: &ExperimentReport, is_geometric: bool) -> Table {
+    let names = shown_figures(report);
     // People see only the part in which targets differ; programs read the whole name.
     let axis = |axis: &model::Axis| {
         let name = axis.name.strip_prefix(OF_SERVER).unwrap_or(&axis.name).to_owned();
@@ -550,7 +525,8 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         |name: &&str| ["", "_half_width", "_min", "_max"].map(|suffix| format!("{name}{suffix}"));
     columns.extend(known.iter().flat_map(of_figure).map(Column::data));
     columns.push(Column::data("warnings"));
-    let spreads: Vec<Spread> = names.iter().map(|name| spread_of(report, name)).collect();
+    let spreads: Vec<Spread> =
+        names.iter().map(|name| spread_of(report, name, is_geometric)).collect();
     let row = |point: &PointReport| {
         let values = report.axes.iter().zip(&told).zip(point.values.iter());
         let mut cells: Vec<Cell> = Vec::new();
@@ -561,7 +537,9 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         }
         cells.extend([runs(point).into(), point.runs.len().into(), point.runs_not_counted.into()]);
         let spreads = names.iter().zip(&spreads);
-        cells.extend(spreads.map(|(name, spread)| Cell::from(cell(point, name, *spread))));
+        cells.extend(
+            spreads.map(|(name, spread)| Cell::from(cell(point, name, *spread, is_geometric))),
+        );
         cells.extend(known.iter().flat_map(|name| exact_cells(point, name)));
         let warnings: Vec<&str> = point.findings.iter().map(|(id, _)| id).collect();
         cells.push(warnings.join(" ").into());
@@ -570,9 +548,41 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     Table::filled("points", "", columns, report.points.iter().map(row).collect())
 }
 
+/// Returns the names of the figures that the table of an experiment's points shows, in order: those
+/// that some point has or lacks for want of samples, without counts that are always 0.
+fn shown_figures(report: &ExperimentReport) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
+        let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
+        if !names.contains(&name.as_str()) && !is_dull {
+            names.push(name);
+        }
+    }
+    let needed = report.points.iter().flat_map(|point| point.samples_needed.iter());
+    let in_some = report.points.iter().flat_map(|point| point.runs_with.iter());
+    for (name, _) in needed.chain(in_some) {
+        if !names.contains(&name) {
+            // The column stands beside those of other times.
+            let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
+            names.insert(after.map_or(0, |index| index + 1), name);
+        }
+    }
+    names
+}
+
 /// Returns how the column of the figure `name` shows the spread of each point's runs.
-fn spread_of(report: &ExperimentReport, name: &str) -> Spread {
-    Spread::of_column(report.points.iter().filter_map(|point| point.figures.get(name)))
+fn spread_of(report: &ExperimentReport, name: &str, is_geometric: bool) -> Spread {
+    let figure = |point| displayed(point, is_geometric).find(|(known, _)| *known == name);
+    Spread::of_column(report.points.iter().filter_map(figure).map(|(_, figure)| figure))
+}
+
+/// Returns the figures of a point as people see them, with their names: geometric means with
+/// `is_geometric`, where there are any, else arithmetic ones.
+fn displayed(point: &PointReport, is_geometric: bool) -> impl Iterator<Item = (&str, &Figure)> {
+    point.figures.iter().map(move |(name, figure)| {
+        let geometric = point.geometric.get(name).filter(|_| is_geometric);
+        (name, geometric.unwrap_or(figure))
+    })
 }
 
 /// Returns the cells of a figure for programs: mean, half-width of its confidence interval, minimum
@@ -606,8 +616,9 @@ fn runs(point: &PointReport) -> String {
     }
 }
 
-fn cell(point: &PointReport, name: &str, spread: Spread) -> String {
-    let Some(figure) = point.figures.get(name) else {
+fn cell(point: &PointReport, name: &str, spread: Spread, is_geometric: bool) -> String {
+    let figure = displayed(point, is_geometric).find(|(known, _)| *known == name);
+    let Some((_, figure)) = figure else {
         return match point.runs_with.get(name) {
             Some(n) => format!("only {n} of {} runs", point.runs.len()),
             None => time(None, &point.samples_needed, name),
@@ -742,40 +753,6 @@ fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
             Some(("its peak", format!("{peak} at {clients} clients")))
         }
         _ => law.no_peak.clone().map(|why| ("its peak", why)),
-    }
-}
-
-/// Returns a sentence for each kind of finding in the runs: number of runs, ranges of its numbers
-/// (or one example), and advice.
-fn findings(report: &ExperimentReport) -> Vec<String> {
-    let mut all = Named::default();
-    let of_points = report.points.iter().flat_map(|point| point.findings.iter());
-    of_points.for_each(|(id, n)| all.count(id, *n));
-    let n_runs = report.points.iter().map(|point| point.runs.len() as u64).sum();
-    let runs = count(n_runs, "run");
-    let advised = |(id, n): (&str, &u64)| {
-        let advice = catalog_entry(id).map_or("", |entry| first_sentence(entry.advice));
-        format!("{} {advice}", printed(report, (id, n), &runs)).trim_end().to_owned()
-    };
-    all.0.sort_by_key(|(id, _)| catalog_place(id));
-    all.iter().map(advised).collect()
-}
-
-/// Describes the finding `id`, which `n` runs of an experiment have, with its text: `2 of 9 runs:
-/// the machine was noisy (noisy_machine).` `runs` is the number of all, in words.
-fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> String {
-    let cases = report.points.iter().filter_map(|point| point.cases.get(id));
-    let case = highest(cases.map(String::as_str));
-    let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
-    let ranges: Option<Vec<&str>> =
-        with_it.map(|point| point.case_ranges.get(id).map(String::as_str)).collect();
-    match (ranges.and_then(in_ranges), case) {
-        (Some(ranges), _) => format!("{n} of {runs}: {} ({id}).", without_stop(&ranges)),
-        (None, Some(case)) if *n > 1 => {
-            format!("{n} of {runs}, {}: {} ({id}).", example(case), without_stop(case))
-        }
-        (None, Some(case)) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
-        (None, None) => format!("{n} of {runs}: {}.", in_short(id)),
     }
 }
 

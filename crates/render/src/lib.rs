@@ -25,6 +25,7 @@ pub mod markdown;
 mod matrix;
 pub(crate) mod repeats;
 mod run;
+mod run_notes;
 pub mod run_tables;
 mod scene;
 mod seconds;

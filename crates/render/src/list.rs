@@ -293,15 +293,16 @@ fn trials_cells(
         has.database(trials.databases_in_short(), trials.rows[0]).into(),
         trials.span(|row| Some(row.clients as f64), |clients| format_count(clients as u64)).into(),
         trials.span(|row| row.measured_ns.map(seconds), measured).into(),
-        trials.span(|row| row.tps, rate).into(),
+        trials.mean_and_span(|row| row.tps, rate).into(),
     ]);
     cells.extend(has.has_error.tps.then(blank));
     cells.extend([blank(), blank()]);
     let value = |row: &RunRow| row.primary.as_ref().map(|metric| metric.value);
-    let all = || with_title(trials.span(value, rate), trials.rows.iter().copied(), primary);
+    let all =
+        || with_title(trials.mean_and_span(value, rate), trials.rows.iter().copied(), primary);
     cells.extend(primary.map(|_| all().into()));
     cells.extend(has.has_error.primary.then(blank));
-    cells.push(trials.span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
+    cells.push(trials.mean_and_span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
     cells.extend([blank(), validity.into(), blank(), blank()]);
     let labels = || labels(trials.labels().into_iter());
     cells.extend(has_labels.then(|| Cell::from(cut(&labels(), LABELS_MOST))));

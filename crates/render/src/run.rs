@@ -28,6 +28,7 @@ use model::numbers::{self, count};
 use model::{Load, Severity};
 
 use super::charts::{Chart, Spot, in_spot, of_run};
+use super::commands::run_of_plan;
 use super::document::{Block, Details, Document, Length, Place, REPEAT, Section, Text, Validity};
 use super::list::{Errors, short_id};
 use super::run_tables;
@@ -253,7 +254,11 @@ fn repeat(report: &Report, remark: Option<(&str, &str)>, commands: Option<Block>
     let folded = |title: &str, length, text: String| {
         Block::details(title, length, vec![Block::Verbatim(text)])
     };
-    blocks.push(folded("The complete plan", Length::Short, report.plan.clone()));
+    blocks.push(folded(
+        "The complete plan, as a command",
+        Length::Short,
+        run_of_plan(&report.plan),
+    ));
     let output = report.output.join("\n");
     blocks.push(folded("Output", Length::Long, output));
     Section::new(REPEAT, "How to repeat it", blocks)

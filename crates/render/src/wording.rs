@@ -128,7 +128,7 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
 pub(crate) enum Spread {
     /// Means with their errors: `451.8 ± 6.8`.
     Error,
-    /// Minimum and maximum of the runs.
+    /// Means with minimum and maximum of the runs: `600.0 (100.0 to 1,600)`.
     Range,
 }
 
@@ -140,12 +140,14 @@ impl Spread {
     }
 }
 
-/// Formats a figure of a column: `451.8 ± 6.8`, or `min 3 max 90`. A single run or equal values
-/// have neither.
+/// Formats a figure of a column: `451.8 ± 6.8`, or `46.50 (3.000 to 90.00)`. A single run or equal
+/// values have neither.
 pub(crate) fn shown(figure: &Figure, spread: Spread) -> String {
     match figure.half_width {
         Some(_) if spread == Spread::Range && figure.min < figure.max => {
-            format!("min {} max {}", significant(figure.min, 4), significant(figure.max, 4))
+            let [mean, min, max] =
+                [figure.mean, figure.min, figure.max].map(|value| significant(value, 4));
+            format!("{mean} ({min} to {max})")
         }
         Some(half_width) if half_width.is_finite() && !is_same(figure) => {
             with_error(figure.mean, half_width)
@@ -179,7 +181,7 @@ pub(crate) fn not_completed(status: Option<Status>) -> Option<&'static str> {
     }
 }
 
-/// Explains why some values are shown as minimum and maximum, and how many repeats give an interval
+/// Explains why some values are shown with minimum and maximum, and how many repeats give a CI
 /// instead; `None` if none are. `repeat_s` is the time that a repeat takes in seconds, if known.
 pub(crate) fn ranges<'f>(
     all: impl Iterator<Item = &'f Figure>,
@@ -191,12 +193,13 @@ pub(crate) fn ranges<'f>(
         Some(n) => {
             let takes = repeat_s.map(|each_s| numbers::seconds(each_s * n as f64));
             let takes = takes.map_or_else(String::new, |takes| format!(" (at least {takes})"));
-            format!("use --repeat {n} or more for one{takes}")
+            format!("--repeat {n} or more gives ±{takes}")
         }
-        None => "repeat more often for one".to_owned(),
+        None => "repeat more often for ±".to_owned(),
     };
     Some(format!(
-        "a column with min and max, of the runs, has a row with too few for a CI (±); {repeat}"
+        "in brackets the lowest and the highest run: some row of the column has too few runs for a \
+         CI (±); {repeat}"
     ))
 }
 
@@ -261,7 +264,7 @@ mod tests {
         let column = [figure(68_232.0), figure(130.0)];
         let spread = Spread::of_column(column.iter());
         let shown = |figure: &Figure| super::shown(figure, spread);
-        assert_eq!(column.each_ref().map(shown), ["min 13,800 max 24,540"; 2]);
+        assert_eq!(column.each_ref().map(shown), ["19,170 (13,800 to 24,540)"; 2]);
         let shown = |figure: &Figure| super::shown(figure, Spread::of_column([figure].into_iter()));
         assert_eq!(answered(&figure(68_232.0)), "13,800 to 24,540 in 2 runs, too few for a CI");
         assert_eq!((shown(&figure(130.0)), answered(&figure(130.0))), {
@@ -270,7 +273,7 @@ mod tests {
         });
         let note =
             ranges([figure(130.0), figure(68_232.0)].iter(), Some(4.0)).expect("one is wide");
-        let words = "with too few for a CI (±); use --repeat 5 or more for one (at least 20 s)";
+        let words = "too few runs for a CI (±); --repeat 5 or more gives ± (at least 20 s)";
         assert!(note.ends_with(words), "{note}");
         assert_eq!(ranges([figure(130.0)].iter(), None), None);
     }

@@ -203,6 +203,37 @@ pub fn bounds_of_pairs(differences: &[f64], confidence: f64) -> Option<(f64, f64
     is_known.then(|| Means::of_one(differences).interval(2.0 * confidence - 1.0))
 }
 
+/// Returns the confidence interval of the ratio of two sums of means, second divided by first, each
+/// given by its sets of results: Student's t of the logarithms of both sums (delta method), so the
+/// interval contains the ratio. `None` if a set has fewer than [`BOUNDS_MIN`] results, a result is
+/// not finite, or a sum is not positive.
+pub fn ratio_of_means(first: &[&[f64]], second: &[&[f64]], confidence: f64) -> Option<(f64, f64)> {
+    let is_known =
+        |set: &&[f64]| set.len() >= BOUNDS_MIN && set.iter().all(|result| result.is_finite());
+    if first.is_empty() || !first.iter().chain(second).all(is_known) {
+        return None;
+    }
+    // Sum, relative variance, and its square divided by the degrees of freedom (Satterthwaite).
+    let sum = |sets: &[&[f64]]| {
+        let all: Vec<(f64, f64)> = sets.iter().map(|set| moments(set)).collect();
+        let sum: f64 = all.iter().map(|(mean, _)| mean).sum();
+        let parts = all.iter().zip(sets).map(|((_, variance), set)| {
+            let part = variance / set.len() as f64 / (sum * sum);
+            (part, part * part / (set.len() as f64 - 1.0))
+        });
+        parts.fold((sum, 0.0, 0.0), |all, part| (all.0, all.1 + part.0, all.2 + part.1))
+    };
+    let (a, b) = (sum(first), sum(second));
+    let (variance, squares) = (a.1 + b.1, a.2 + b.2);
+    if !(a.0 > 0.0 && b.0 > 0.0 && variance.is_finite()) {
+        return None;
+    }
+    let freedom = if squares > 0.0 { (variance * variance / squares).max(1.0) } else { 1.0 };
+    let means = Means { shift: (b.0 / a.0).ln(), error: variance.sqrt(), freedom };
+    let (low, high) = means.interval(confidence);
+    Some((low.exp(), high.exp()))
+}
+
 /// Smallest number of results per set for [`bounds`]: two results may be close by chance.
 pub const BOUNDS_MIN: usize = 3;
 

@@ -50,6 +50,7 @@ pub use coarse::{CoarseHistogram, coarse_quantile};
 pub use comparison::{
     BOUNDS_MIN, Comparison, FIGURES_MAX, Incomparable, POWER, bounds, bounds_of_pairs, detectable,
     detectable_by_means, detectable_of_pairs, difference, hommel, needed, pairs_needed,
+    ratio_of_means,
 };
 pub use course::Course;
 pub use crossing::{Crossing, Grows, RatioPoint};

@@ -46,6 +46,7 @@ use stats::pairs_needed;
 use crate::environment::Environment;
 use crate::experiment::{Curve, curve_of};
 use crate::shown_figures::{are_builds, known_by, primaries_of_sequences, primary_of};
+use crate::trials::RunNote;
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed, are_stated, between, telling};
 pub use durability::unequally_durable;
@@ -59,6 +60,7 @@ use naming::apart;
 pub use not_counted::NotCounted;
 use not_counted::{in_words, running_words, whys};
 pub(crate) use not_counted::{lost_words, whys_in_words};
+pub use pairs::RunPairs;
 pub(crate) use pairs::held_against;
 use pairs::{JudgedFigures, pair};
 pub use runs_trend::RunsTrend;
@@ -305,6 +307,9 @@ pub struct SideReport {
     /// with a range for each number (`41 to 72 %`); without those that differ in more than numbers.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
+    /// Findings of severity note of the valid runs, by finding id.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub notes: Named<RunNote>,
     /// Largest share of offered transactions that failed or were dropped in a run, in percent.
     #[serde(default)]
     pub lost_percent: f64,
@@ -479,9 +484,10 @@ pub struct Judged {
     /// if there are too few runs or a figure is infinite.
     #[serde(skip)]
     bounds: Option<(f64, f64)>,
-    /// Number of pairs of runs from which `bounds` follows; `None` if runs are not paired.
-    #[serde(skip)]
-    n_pairs: Option<usize>,
+    /// Pairs of runs of the same repeat, if the two sides took turns in at least three repeats;
+    /// null otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<RunPairs>,
 }
 
 impl Judged {
@@ -764,6 +770,7 @@ fn side_report(
         findings: crate::trials::warnings(reports(side)),
         cases: crate::trials::cases(reports(side)),
         case_ranges: crate::trials::case_ranges(reports(side)),
+        notes: crate::trials::notes(reports(side)),
         lost_percent: reports(side)
             .map(|report| report.block.counts.lost_percent())
             .fold(0.0, f64::max),

@@ -12,7 +12,7 @@ use analysis::findings::{judge_kernels, judge_order};
 use analysis::report::{Named, Report};
 use model::{Direction, Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
-use stats::{NoFit, NoPeak, Scalability};
+use stats::{Mean, NoFit, NoPeak, Scalability};
 
 use crate::environment::each;
 use crate::repeats::{
@@ -21,7 +21,8 @@ use crate::repeats::{
 use crate::seek::{achieved, keeps_up};
 use crate::shown_figures::{figures_of, primary_of, reasons, samples_needed};
 use crate::trials::{
-    TrialReport, case_ranges, cases, counts, is_settled, warnings, why_not_in_short,
+    RunNote, TrialReport, case_ranges, cases, counts, is_settled, notes, warnings, why_not,
+    why_not_in_short,
 };
 
 /// Name and version of the JSON schema of [`ExperimentReport`].
@@ -116,6 +117,11 @@ pub struct PointReport {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queue_full: bool,
     pub figures: Named<Figure>,
+    /// Geometric means of `figures`, which a comparison of points is made of, with half-widths that
+    /// reach at least to the farther end of the 95 % CI; without figures that are zero, negative
+    /// or infinite in a run.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub geometric: Named<Figure>,
     /// Reasons why the point lacks figures, by figure name: some or all valid runs have too few
     /// samples for a percentile, and a mean over the other runs would be biased.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
@@ -137,6 +143,13 @@ pub struct PointReport {
     /// than numbers are left out.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
+    /// Findings of severity note of the valid runs, by finding id.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub notes: Named<RunNote>,
+    /// Reason why no trial counts, of the last attempt in full; absent if one counts or none was
+    /// made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_none_counts: Option<String>,
 }
 
 /// The highest arrival rate of an experiment with which the database kept up. Response times do not
@@ -343,6 +356,7 @@ fn point_report(
         here.into_iter().partition(|trial| counts(&trial.report));
     let figures = PointFigures::from_trials(experiment, &counted, shown);
     let to_figure = |name: &String| Some((name.clone(), figures.figure(experiment, name)?));
+    let to_geometric = |name: &String| Some((name.clone(), figures.geometric(experiment, name)?));
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
     PointReport {
@@ -353,12 +367,18 @@ fn point_report(
         is_queue_full: counted.is_empty()
             && not_counted.iter().any(|trial| is_settled(&trial.report)),
         figures: Named(figures.names.iter().filter_map(to_figure).collect()),
+        geometric: Named(figures.names.iter().filter_map(to_geometric).collect()),
         reasons: figures.reasons(),
         samples_needed: figures.samples_needed(shown),
         runs_with: Named(figures.runs_with()),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
         cases: cases(counted.iter().map(|trial| &trial.report)),
         case_ranges: case_ranges(counted.iter().map(|trial| &trial.report)),
+        notes: notes(counted.iter().map(|trial| &trial.report)),
+        why_none_counts: not_counted
+            .last()
+            .filter(|_| counted.is_empty())
+            .map(|trial| why_not(&trial.report)),
     }
 }
 
@@ -407,9 +427,27 @@ impl<'t> PointFigures<'t> {
     /// them have it.
     fn figure(&self, experiment: &Experiment, name: &str) -> Option<Figure> {
         let values = Some(self.values_of(name)).filter(|_| self.is_whole(name))?;
+        Some(figure_of(&values, mean_of(experiment, &self.by_repeat(&values))?))
+    }
+
+    /// Returns the geometric mean of a figure over the valid trials, with its error; `None` unless
+    /// all of them have it, as a finite number above 0.
+    fn geometric(&self, experiment: &Experiment, name: &str) -> Option<Figure> {
+        let values = Some(self.values_of(name)).filter(|_| self.is_whole(name))?;
+        let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        if !logarithms.iter().all(|logarithm| logarithm.is_finite()) {
+            return None;
+        }
+        let mean = mean_of(experiment, &self.by_repeat(&logarithms))?;
+        let value = mean.value.exp();
+        // Of both ends of the interval, the upper one is farther away.
+        let half_width = mean.half_width.map(|half_width| value * half_width.exp_m1());
+        Some(figure_of(&values, Mean { value, half_width, ..mean }))
+    }
+
+    fn by_repeat(&self, values: &[f64]) -> Vec<(u32, f64)> {
         let repeats = self.counted.iter().map(|trial| trial.repeat);
-        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
-        Some(figure_of(&values, mean_of(experiment, &by_repeat)?))
+        repeats.zip(values.iter().copied()).collect()
     }
 
     /// Returns the names of the figures that some valid trials have and others lack, each with the

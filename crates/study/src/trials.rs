@@ -6,6 +6,7 @@ use analysis::figures::{Figure, figure, value_of};
 use analysis::report::{Named, Report, Status};
 use model::Finding;
 use model::finding_catalog::in_short;
+use serde::{Deserialize, Serialize};
 
 use crate::ranges::{highest, in_ranges};
 
@@ -111,6 +112,37 @@ pub(crate) fn case_ranges<'r>(reports: impl Iterator<Item = &'r Report>) -> Name
     Named(found.0.into_iter().filter_map(merged).collect())
 }
 
+/// A note on runs, such as that generator and server share one host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunNote {
+    /// Number of valid runs with the note.
+    pub runs: u64,
+    /// Text of the note, with a range for each number that differs between runs.
+    pub text: String,
+}
+
+/// Returns the findings of severity note of several runs by the id of the finding, without that on
+/// an interruption, which the first lines report.
+pub(crate) fn notes<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<RunNote> {
+    let is_note = |finding: &&Finding| {
+        finding.severity == model::Severity::Note && finding.id != Status::Interrupted.name()
+    };
+    let mut found: Named<Vec<&str>> = Named::default();
+    for finding in reports.flat_map(|report| &report.findings).filter(is_note) {
+        let text = finding.observed.as_deref().unwrap_or(&finding.text);
+        match found.0.iter_mut().find(|(id, _)| *id == finding.id) {
+            Some((_, all)) => all.push(text),
+            None => found.push(&finding.id, vec![text]),
+        }
+    }
+    let note = |(id, all): (String, Vec<&str>)| {
+        let runs = all.len() as u64;
+        let text = in_ranges(all.iter().copied()).or_else(|| Some(highest(all)?.to_owned()))?;
+        Some((id, RunNote { runs, text }))
+    };
+    Named(found.0.into_iter().filter_map(note).collect())
+}
+
 fn warned<'r>(reports: impl Iterator<Item = &'r Report>) -> impl Iterator<Item = &'r Finding> {
     let all = reports.flat_map(|report| &report.findings);
     all.filter(|finding| finding.severity != model::Severity::Note)
@@ -133,6 +165,6 @@ mod tests {
         assert!(why.starts_with("a full queue stopped the run"), "{why}");
         assert_eq!(why_not(&report), "The queue was full. Only 0.5 s were measured.");
         report.status = Status::Completed;
-        assert!(why_not_in_short(&report).ends_with("(too_short)"));
+        assert!(why_not_in_short(&report).ends_with("(too short)"));
     }
 }

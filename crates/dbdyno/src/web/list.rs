@@ -420,7 +420,7 @@ fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
 
 fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> ExperimentLine {
     let rate = |value: f64| numbers::rate(Some(value));
-    let primary = trials.span(|row| row.primary.as_ref().map(|metric| metric.value), rate);
+    let primary = trials.mean_and_span(|row| row.primary.as_ref().map(|metric| metric.value), rate);
     ExperimentLine {
         id: trials.id.to_owned(),
         short: short_id(trials.id).to_owned(),
@@ -428,9 +428,9 @@ fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> Experiment
         trials: trials.counted(),
         axes: axes_of(trials.rows),
         labels: trials.labels().iter().map(|(key, value)| label_view(key, value)).collect(),
-        tps: trials.span(|row| row.tps, rate),
+        tps: trials.mean_and_span(|row| row.tps, rate),
         primary: with_title(primary, trials.rows.iter().copied(), known_by),
-        p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
+        p99_ms: trials.mean_and_span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
         trend: spark_svg(&means_by_point(trials.rows)),
         validity: validity(trials.status(), trials.worst_finding(), None),

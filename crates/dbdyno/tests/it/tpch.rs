@@ -126,7 +126,7 @@ fn a_comparison_has_composites_and_each_query_instead_of_rates() {
     assert!(!shown.out.contains("TPS") && !shown.out.contains("p50"), "{}", shown.out);
     shown.says(&["query_geomean_s", "query_mean_s"]);
     let compared = home.call(&["compare", "last", "--section=executions"]).good();
-    compared.says(&["ratio (95 % CI)", "q22"]);
+    compared.says(&["change (95 % CI)", "q22"]);
     let compared = home.call(&["compare", "last"]).good();
     assert!(!compared.out.contains("TPS") && !compared.out.contains("p50"), "{}", compared.out);
     compared.says(&["query_mean_s", "executed"]);

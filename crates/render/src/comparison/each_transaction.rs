@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use model::numbers::{NONE, amount, count, significant};
 use study::comparison::{
-    ComparisonReport, EachTransaction, EachTransactionAt, PairReport, figure_title,
+    ComparisonReport, EachTransaction, EachTransactionAt, PairReport, Ratio, figure_title,
 };
 
 use super::published::{self, TOTALS};
-use super::{sign, titles};
+use super::{change_of, sign, titles};
 use crate::axis_names::{axes_of, told};
 use crate::document::{Block, Details, Length};
 use crate::wording::roughly;
@@ -126,10 +126,14 @@ fn words(report: &ComparisonReport) -> String {
         .iter()
         .any(|pair| pair.each_transaction.len() > 1 && is_of_procedures(report, pair));
     let post = if is_beside_post { published::EXPLAINED } else { "" };
-    format!(
-        "{what} ({sure}). Ratios are {a} divided by {b}{inverse}: a ratio of 2 means that {a} takes twice as \
-         much.{few}{others}{post}"
-    )
+    let of_ratios = match is_inverse || has_several {
+        true => format!(
+            "Ratios are {a} divided by {b}{inverse}: a ratio of 2 means that {a} takes twice as \
+             much."
+        ),
+        false => format!("Changes are those of {a} from {b}."),
+    };
+    format!("{what} ({sure}). {of_ratios}{few}{others}{post}")
 }
 
 fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
@@ -214,7 +218,11 @@ fn of_transaction(
     let is_inverse = is_of_procedures(report, pair);
     let difference = has_difference.then(|| DIFFERENCE.to_owned());
     // The usual direction needs no name.
-    let ratio = if is_inverse { ratio_name(report, pair) } else { "ratio".to_owned() };
+    let ratio = match (is_inverse, has_difference) {
+        (true, _) => ratio_name(report, pair),
+        (false, true) => "change".to_owned(),
+        (false, false) => "ratio".to_owned(),
+    };
     let has_intervals =
         figures.iter().any(|(_, one)| one.is_some_and(|one| one.interval.is_some()));
     let ratio = if has_intervals && !is_inverse { format!("{ratio} (95 % CI)") } else { ratio };
@@ -234,7 +242,11 @@ fn of_transaction(
             false => Cell::said(signed(by, &one.unit), Some(by)),
         });
         let both = [Cell::from(&*label(name)), number(one.baseline), number(one.side)].into_iter();
-        table.row(both.chain(change).chain([ratio_cell(at, one, is_inverse)]));
+        let ratio = match has_difference && !is_inverse {
+            true => change_cell(at, one),
+            false => ratio_cell(at, one, is_inverse),
+        };
+        table.row(both.chain(change).chain([ratio]));
     }
     table
 }
@@ -346,6 +358,23 @@ fn ratio_cell(at: &EachTransactionAt, figure: &EachTransaction, is_inverse: bool
         }
     };
     Cell::said(said, ratio)
+}
+
+/// Returns the cell with the change from the baseline and its confidence interval, if there is one.
+fn change_cell(at: &EachTransactionAt, figure: &EachTransaction) -> Cell {
+    let said = match figure.ratio {
+        Some(ratio) if figure.interval.is_none() && is_rough(at, figure) => {
+            format!("×{}", roughly(ratio))
+        }
+        Some(value) => {
+            let ratio = Ratio { value, interval: figure.interval, confidence: None };
+            change_of(&figure.name, &ratio)
+        }
+        None => {
+            figure.reason.as_ref().map_or_else(|| NONE.to_owned(), |why| format!("{NONE} ({why})"))
+        }
+    };
+    Cell::said(said, figure.ratio)
 }
 
 /// Returns true if the figure is a part of a transaction's time that was estimated from too few

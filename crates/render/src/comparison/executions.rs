@@ -4,9 +4,10 @@
 //! Not here: whether a time has changed (study).
 
 use model::numbers::{NONE, significant};
-use study::comparison::{ComparisonReport, ExecutionChange, PairReport};
+use study::comparison::{ComparisonReport, ExecutionChange, PairReport, Ratio};
 
 use super::titles;
+use super::words::change_of;
 use crate::document::{Block, Details, Length};
 use crate::table::Fold;
 use crate::{Align, Cell, Column, Table};
@@ -48,23 +49,27 @@ fn plan_differences(pair: &PairReport) -> Block {
 }
 
 /// How a change is distinguished from chance.
-const HOW: &str = "Times are means over runs, ratios those of geometric means with 95 % CIs of \
-                   each alone. A transaction counts as changed if its p-value, corrected for the \
+const HOW: &str = "Times are geometric means over runs, changes are those of their quotients with \
+                   95 % CIs of each alone. A transaction counts as changed if its p-value, corrected for the \
                    number of transactions, is below 5 %.";
 
 fn said(name: &str) -> &str {
     super::said_name(name)
 }
 
-/// Says which transactions changed by more than chance: `changed: q9 2.1 times, q3 0.5 times`.
+/// Figure whose changes are those of times.
+const TIME: &str = "took_ms";
+
+/// Says which transactions changed by more than chance: `time of q9 +110.0 %, q3 -48.0 %`.
 pub(super) fn changed(pair: &PairReport) -> String {
     let mut all: Vec<&ExecutionChange> =
         pair.executions.iter().filter(|one| one.is_change).collect();
     let far = |one: &ExecutionChange| one.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     all.sort_by(|a, b| far(b).total_cmp(&far(a)));
     let words = |one: &&ExecutionChange| {
-        let ratio = one.ratio.map_or_else(String::new, |ratio| significant(ratio, 3));
-        format!("{} takes {ratio} times as long", one.transaction)
+        let ratio = one.ratio.map(|value| Ratio { value, interval: None, confidence: None });
+        let change = ratio.map_or_else(String::new, |ratio| change_of(TIME, &ratio));
+        format!("{} {change}", one.transaction)
     };
     let named: Vec<String> = all.iter().take(NAMED_MOST).map(words).collect();
     let more = all.len().saturating_sub(NAMED_MOST);
@@ -72,8 +77,8 @@ pub(super) fn changed(pair: &PairReport) -> String {
     match (named.is_empty(), more) {
         (true, _) if has_intervals => "no transaction changed by more than chance".to_owned(),
         (true, _) => "too few runs to tell which transactions changed: repeat them".to_owned(),
-        (false, 0) => named.join(", "),
-        (false, more) => format!("{} and {more} more changed", named.join(", ")),
+        (false, 0) => format!("time of {}", named.join(", ")),
+        (false, more) => format!("time of {} and {more} more changed", named.join(", ")),
     }
 }
 
@@ -98,7 +103,7 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
         Column::new("transaction", Align::Left),
         time(base),
         time(side),
-        Column::new("ratio (95 % CI)", Align::Right),
+        Column::new("change (95 % CI)", Align::Right).key("ratio"),
         Column::new("p", Align::Right),
         Column::new("", Align::Left),
     ]);
@@ -110,11 +115,9 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
             }
         };
         let ratio = match (one.ratio, one.interval) {
-            (Some(ratio), Some((low, high))) => {
-                let [ratio, low, high] = [ratio, low, high].map(|value| significant(value, 3));
-                format!("{ratio} ({low} to {high})")
+            (Some(value), interval) => {
+                change_of(TIME, &Ratio { value, interval, confidence: None })
             }
-            (Some(ratio), None) => significant(ratio, 3),
             (None, _) => NONE.to_owned(),
         };
         let p = one.p.map_or(NONE.to_owned(), |p| significant(p, 2));

@@ -3,11 +3,10 @@
 //!
 //! Not here: whether a gate passed (study).
 
-use model::format_count;
 use model::numbers::{beside_bound, count, exact};
 use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 
-use super::words::{RUNS_MOST, is_twofold, sign, smallest};
+use super::words::{RUNS_MOST, is_manifold, sign, smallest};
 use crate::document::{Text, Tone, Verdict};
 
 /// Number of significant digits in which a figure's change is printed beside its limit; more if the
@@ -33,6 +32,11 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
             let advice = match (gate.undecided_by, too_few, &gate.from_zero) {
                 (UndecidedBy::Noise, _, Some(name)) => from_zero(name),
                 (UndecidedBy::Noise, Some(few), None) => format!("; {few}"),
+                (UndecidedBy::Noise | UndecidedBy::Near, None, None)
+                    if let Some(n) = gate.decided_after =>
+                {
+                    format!("; if the change stays as measured, {} decide it", repeats(n))
+                }
                 (UndecidedBy::Noise, None, None) if gate.has_too_few_runs() => format!(
                     "; {} has {}, which can decide nothing: run 6 or more a side (--repeat 6)",
                     gate.side_least,
@@ -47,8 +51,8 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details }
 }
 
-/// Describes the change that is closest to the limit of a passed gate: `+0.2 % measured, at worst
-/// -1.4 % (one-sided 95 % bound of 5 pairs of interleaved runs)`.
+/// Describes the change that is closest to the limit of a passed gate: `+0.2 % measured, one-sided
+/// 95 % bound -1.4 % of 5 pairs of interleaved runs`.
 fn held(worst: Worst, gate: &GateResult) -> String {
     let limit = gate.limit * 100.0;
     let percent = |ratio: f64| {
@@ -57,34 +61,44 @@ fn held(worst: Worst, gate: &GateResult) -> String {
     };
     let of_pairs = gate.pairs_least.map(|n| format!(" of {n} pairs of interleaved runs"));
     let (measured, bound) = (percent(worst.measured), percent(worst.bound));
-    format!(
-        "{measured} measured, at worst {bound} (one-sided 95 % bound{})",
-        of_pairs.unwrap_or_default()
-    )
+    format!("{measured} measured, one-sided 95 % bound {bound}{}", of_pairs.unwrap_or_default())
 }
 
-/// Explains why a passed gate (limit on a change) and the confidence intervals on the page may seem
-/// to contradict each other; `None` if both compare the runs in the same way.
-fn paired(gate: &GateResult) -> Option<&'static str> {
-    let is_paired =
-        gate.passed == Passed::Held && gate.pairs_least.is_some() && !gate.are_ratios_paired;
-    is_paired.then_some(
-        "The limit is judged by pairs of interleaved runs; the CIs below do not use the pairs, and \
-         are wider.",
-    )
+/// Explains why a passed gate (limit on a change) and the rows of the page may seem to contradict
+/// each other: rows have intervals with two ends, and verdicts on any change.
+fn paired(gate: &GateResult) -> Option<String> {
+    let pairs = match gate.pairs_least.is_some() && !gate.are_ratios_paired {
+        true => " and do not use the pairs",
+        false => "",
+    };
+    let words = format!(
+        "The CIs below have two ends{pairs}, so they may reach beyond that bound; a verdict below \
+         is on any change at all, however small."
+    );
+    let has_bound = gate.worst.is_some_and(|worst| worst.bound.is_finite());
+    (gate.passed == Passed::Held && has_bound).then_some(words)
 }
 
-/// Describes how many runs a gate needs: `3 runs a side are too few for 5 %: they detect 48 %,
-/// about 280 detect 5 %`.
+/// Describes how many repeats a gate needs: `3 pairs of runs are too few for 5 %: if nothing
+/// changed, they show less than 48 %, about 28 repeats less than 5 %`.
 fn too_few(few: TooFew, limit: f64) -> String {
-    let least = smallest(few.detectable, is_twofold(few.detectable));
-    let runs = count(few.runs as u64, "run");
-    let needed = match few.needed as f64 > RUNS_MOST {
-        true => format!("more than {RUNS_MOST} would be needed for"),
-        false => format!("about {} detect", format_count(few.needed)),
+    let least = smallest(few.detectable, is_manifold(few.detectable));
+    let runs = match few.are_pairs {
+        true => format!("{} of runs", count(few.runs as u64, "pair")),
+        false => format!("{} a side", count(few.runs as u64, "run")),
     };
     let limit = exact(limit.abs() * 100.0);
-    format!("{runs} a side are too few for {limit} %: they detect {least}, {needed} {limit} %")
+    let needed = match few.needed.filter(|needed| *needed as f64 <= RUNS_MOST) {
+        None => format!("more than {RUNS_MOST} repeats would be needed"),
+        Some(needed) => format!("{} show less than {limit} %", repeats(needed)),
+    };
+    format!(
+        "{runs} are too few for {limit} %: if nothing changed, they show less than {least}, {needed}"
+    )
+}
+
+fn repeats(n: u64) -> String {
+    format!("about {}", count(n, "repeat"))
 }
 
 /// Returns advice for a gate whose figure is 0 on the baseline, so that its change is infinite:

@@ -7,16 +7,19 @@ use std::collections::BTreeSet;
 use std::iter::once;
 
 use analysis::figures::title;
+use analysis::report::Named;
 use model::finding_catalog::{in_short, label};
 use model::numbers::{count, list, significant};
 use model::{Direction, Severity};
 use study::comparison::{ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint};
+use study::trials::RunNote;
 use study::{highest, in_ranges};
 
 use super::words::{change, differing, is_far, said_name};
 use super::{ALL, LOAD_SHOWN_MAX, UNEVEN, over_all, point_name, short_name, summed_up};
 use crate::document::Remark;
 use crate::first_page::in_brief;
+use crate::run_notes::{Runs, run_notes};
 use crate::scene::{LISTED_MOST, several};
 use crate::wording::{catalog_place, example, left_out, without_stop};
 
@@ -154,7 +157,30 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
         points => points.iter().map(|point| &point.primary).collect(),
     });
     said.extend(not_plain(rows));
+    said.extend(of_runs(report));
     said
+}
+
+/// Returns the notes of the compared runs, each once with the sides that have it. Commits that a
+/// crash may lose are left out if the verdict compares them.
+fn of_runs(report: &ComparisonReport) -> Vec<String> {
+    let notes: Vec<Named<RunNote>> = report
+        .sides
+        .iter()
+        .map(|side| {
+            let is_said = report.pairs.iter().any(|pair| pair.durability.is_some());
+            let is_new = |(id, _): &&(String, RunNote)| !(is_said && id == "not_durable");
+            Named(side.notes.0.iter().filter(is_new).cloned().collect())
+        })
+        .collect();
+    let names: Vec<String> =
+        report.sides.iter().map(|side| short_name(report, &side.name)).collect();
+    let sides = report.sides.iter().zip(&names).zip(&notes).map(|((side, name), notes)| Runs {
+        name,
+        n_runs: side.runs.len() as u64,
+        notes,
+    });
+    run_notes(&sides.collect::<Vec<_>>())
 }
 
 /// Difference, in natural logarithms, between the ratio of the means of compared side and baseline
@@ -453,6 +479,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
             let name = short_name(report, &side.name);
             of_sides.push(format!("{n} of {} of {name}{own}", count(all, "run")));
         }
+        let title = label(id);
         let in_all = || in_runs(report, id, report.sides.iter());
         let uneven = explains(report, id);
         let uneven =
@@ -464,15 +491,15 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
             Some(case) if report.sides.len() > 2 && uneven.is_empty() => {
                 let runs = count(n_all as u64, "run");
                 match seen_in_all(report, id) {
-                    Some(seen) => format!("{n_with} of {runs}: {} ({id}).", without_stop(&seen)),
-                    None => format!("{n_with} of {runs}{} ({id}).", case.words()),
+                    Some(seen) => format!("{n_with} of {runs}: {} ({title}).", without_stop(&seen)),
+                    None => format!("{n_with} of {runs}{} ({title}).", case.words()),
                 }
             }
             None => format!("{} in {}{uneven}.", in_short(id), in_all()),
             Some(case) if cases.len() == 1 => {
-                format!("{} in {} ({id}){uneven}.", without_stop(case.text), in_all())
+                format!("{} in {} ({title}){uneven}.", without_stop(case.text), in_all())
             }
-            Some(_) => format!("{} ({id}){uneven}.", of_sides.join("; ")),
+            Some(_) => format!("{} ({title}){uneven}.", of_sides.join("; ")),
         }
     };
     finding_ids(report).into_iter().map(printed).collect()

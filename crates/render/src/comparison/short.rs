@@ -8,7 +8,9 @@ use std::iter::once;
 use model::Severity;
 use model::finding_catalog::{catalog_entry, label};
 use model::numbers::{count, significant};
-use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
+use study::comparison::{
+    ComparisonReport, EachTransaction, GateResult, PairReport, Ratio, telling,
+};
 
 use super::executions;
 use super::{
@@ -52,6 +54,9 @@ const ROOMS: [Room; 4] = [
 /// Largest number of parts of a transaction's time whose change a comparison's first page names;
 /// smaller changes are left out.
 const PARTS_MOST: usize = 3;
+
+/// Confidence of the interval of the change of the service time.
+const SERVICE_CONFIDENCE: f64 = 0.95;
 
 /// Smallest change of a part of a transaction's time that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.02;
@@ -131,11 +136,11 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
 }
 
-/// Level of confidence intervals above which a page says why it is not 95 %.
-const LEVEL: f64 = 0.9505;
+/// Confidence of intervals above which a page says why it is not 95 %.
+const ABOVE_95: f64 = 0.9505;
 
 /// Describes how a comparison was made: `baseline old; geometric means of 4 runs a side,
-/// interleaved, and compared unpaired (in pairs from 6 repeats on); ratios with 97.1 % CIs`.
+/// interleaved, and compared unpaired (in pairs from 6 repeats on); changes with 97.1 % CIs`.
 fn how(report: &ComparisonReport) -> String {
     let (least, most) = runs_a_point(report);
     let runs = match least == most {
@@ -154,10 +159,10 @@ fn how(report: &ComparisonReport) -> String {
     let all = || report.pairs.iter().flat_map(|pair| pair.points.iter().map(|at| &at.primary));
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
-        // So few ranks have only some levels.
+        // So few ranks allow only some.
         let level =
-            if confidence > LEVEL { " (the level of these ranks next to 95 %)" } else { "" };
-        said.push_str(&format!("; ratios with {} % CIs{level}", words::confidence(confidence)));
+            if confidence > ABOVE_95 { " (so few runs allow none of exactly 95 %)" } else { "" };
+        said.push_str(&format!("; changes with {} % CIs{level}", words::confidence(confidence)));
     }
     if all().any(|judged| judged.p_corrected.is_some()) {
         said.push_str("; p-values with --full");
@@ -222,8 +227,10 @@ fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)
     pairs.extend(report.pairs.iter().filter(|pair| !pair.executions.is_empty()).map(executed));
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
-    let notes = notes(report).into_iter().take(room.notes);
-    pairs.extend(notes.map(|text| ("note", up_to_clause(&text, room.note_letters))));
+    let all = notes(report);
+    let shown = all.iter().take(room.notes);
+    pairs.extend(shown.map(|text| ("note", up_to_clause(text, room.note_letters))));
+    pairs.extend(more(all.len(), room.notes).map(|more| ("note", more)));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
 }
@@ -337,8 +344,10 @@ fn times(report: &ComparisonReport) -> String {
         None => " (too few runs for a CI)".to_owned(),
         Some((low, high)) => {
             let noise = if is_noise(service) { ": within the noise" } else { "" };
-            let [low, high] = [low, high].map(|ratio| significant(ratio, 3));
-            format!("{noise} (95 % CI of the ratio {low} to {high})")
+            let value = service.ratio.unwrap_or(service.side / service.baseline);
+            let interval = Some((low, high));
+            let ratio = Ratio { value, interval, confidence: Some(SERVICE_CONFIDENCE) };
+            format!(", {}{noise}", words::change_within(&service.name, &ratio))
         }
     };
     let few = at

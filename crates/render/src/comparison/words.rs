@@ -9,9 +9,11 @@ use analysis::figures::{is_time, title};
 use model::format_count;
 use model::numbers::{INFINITE, count, exact, list, significant};
 use study::comparison::{
-    ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, WorkloadPair,
-    are_stated, telling,
+    ComparisonReport, Judged, PairReport, Ratio, RunPairs, SideReport, Verdict as Judgement,
+    WorkloadPair, are_stated, telling,
 };
+
+use crate::wording::ratio_text;
 
 use super::{
     BY_MEANS, DIFFER_SHOWN_MAX, LOAD_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name,
@@ -184,7 +186,7 @@ pub(super) fn shortened(value: &str) -> Cow<'_, str> {
 /// +19.3 %), better`.
 pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
-    let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
+    let by = judged.ratio.as_ref().map(|ratio| change_in_pairs(judged, ratio));
     let measured = by.map_or_else(|| name.clone(), |by| format!("{name} {by}"));
     let alone = if judged.is_by_means { BY_MEANS } else { "" };
     let least = exact(min_effect * 100.0);
@@ -217,7 +219,7 @@ fn hidden(ratio: &Ratio) -> Option<String> {
     let percent = (1.0 - low).max(high - 1.0);
     let size = match most {
         most if !most.is_finite() => return None,
-        most if is_twofold(most) => format!("a factor of {}", significant(1.0 + most, 2)),
+        most if is_manifold(most) => format!("a factor of {}", significant(1.0 + most, 2)),
         _ => format!("{} %", significant(percent * 100.0, 2)),
     };
     Some(format!(": a difference of {size} may be hidden"))
@@ -229,7 +231,7 @@ fn hidden(ratio: &Ratio) -> Option<String> {
 pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = runs_least(judged);
-    let is_factor = is_twofold(share);
+    let is_factor = is_manifold(share);
     let least = smallest(share, is_factor);
     let runs_a_side = count(runs, "run");
     if share > NOTHING_DETECTED {
@@ -349,9 +351,10 @@ pub fn is_open(report: &ComparisonReport) -> bool {
     report.pairs.iter().any(|pair| is_open(pair) || of_workloads(pair))
 }
 
-/// Returns true if a relative difference exceeds 100 %, and is better written as a factor.
-pub(super) fn is_twofold(share: f64) -> bool {
-    share > 1.0
+/// Returns true if a relative difference is so large that it is better written as a factor, as a
+/// ratio that [`is_far`] is.
+pub(super) fn is_manifold(share: f64) -> bool {
+    is_far(&(1.0 + share))
 }
 
 /// Formats a detectable difference, in percent or as a factor: `5.1 %` or `×2.4`.
@@ -373,22 +376,58 @@ pub(super) fn aside(judged: &Judged) -> Option<String> {
 /// Formats the change of a figure with its interval and the confidence of the interval: `+12.0 %
 /// (95 % CI +5.1 to +19.3 %)`. If one of the ratios is far from 1, all are written as factors.
 pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
+    let (value, interval) = change_and_interval(figure, ratio);
+    let level = ratio.confidence.map(|share| format!("{} % ", confidence(share)));
+    let level = level.unwrap_or_default();
+    let within = interval.map_or_else(String::new, |ends| format!(" ({level}CI {ends})"));
+    let is_lost = ratio.value.is_infinite() && is_time(figure);
+    let lost = if is_lost { ", because work was lost" } else { "" };
+    format!("{value}{within}{lost}")
+}
+
+/// Formats the change of a figure with its interval for a table: `+12.0 % (+5.1 to +19.3 %)`. Where
+/// transactions were lost, or the baseline is 0, they are ratios.
+pub(super) fn change_of(figure: &str, ratio: &Ratio) -> String {
+    let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
+    if once(ratio.value).chain(ends).any(|ratio| ratio == 0.0 || ratio.is_infinite()) {
+        return ratio_text(figure, ratio);
+    }
+    match change_and_interval(figure, ratio) {
+        (value, Some(ends)) => format!("{value} ({ends})"),
+        (value, None) => value,
+    }
+}
+
+/// Formats the change of a figure and, if it has one, its interval, both as percentages or both as
+/// factors: `+12.0 %` and `+5.1 to +19.3 %`.
+fn change_and_interval(figure: &str, ratio: &Ratio) -> (String, Option<String>) {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
     let change = |ratio| change(figure, ratio, as_factors);
-    let within = match ratio.interval {
-        Some((low, high)) if low < high => {
-            let (low, high) = (change(low), change(high));
-            // The unit of both stands once.
-            let low = low.strip_suffix(" %").filter(|_| high.ends_with(" %")).unwrap_or(&low);
-            let level = ratio.confidence.map(|share| format!("{} % ", confidence(share)));
-            format!(" ({}CI {low} to {high})", level.unwrap_or_default())
-        }
-        _ => String::new(),
+    let interval = ratio.interval.filter(|(low, high)| low < high).map(|(low, high)| {
+        let (low, high) = (change(low), change(high));
+        // The unit of both stands once.
+        let low = low.strip_suffix(" %").filter(|_| high.ends_with(" %")).unwrap_or(&low);
+        format!("{low} to {high}")
+    });
+    (change(ratio.value), interval)
+}
+
+/// Formats the change of a figure as [`change_within`] does, with the number of pairs of runs that
+/// changed in its direction: `+12.0 % (95 % CI -5.1 to +19.3 %; higher in 4 of 5 pairs)`.
+fn change_in_pairs(judged: &Judged, ratio: &Ratio) -> String {
+    let change = change_within(&judged.figure, ratio);
+    let differs = |pairs: &RunPairs| pairs.higher + pairs.lower > 0 && ratio.value.is_finite();
+    let Some(pairs) = judged.pairs.filter(differs) else { return change };
+    let (n, word) = match ratio.value >= 1.0 {
+        true => (pairs.higher, "higher"),
+        false => (pairs.lower, "lower"),
     };
-    let is_lost = ratio.value.is_infinite() && is_time(figure);
-    let lost = if is_lost { ", because work was lost" } else { "" };
-    format!("{}{within}{lost}", change(ratio.value))
+    let counted = format!("{word} in {n} of {} pairs", pairs.n);
+    match change.strip_suffix(')') {
+        Some(change) => format!("{change}; {counted})"),
+        None => format!("{change} ({counted})"),
+    }
 }
 
 /// Formats a confidence in percent: `95`, `96.8`.

@@ -212,7 +212,8 @@ pub(super) fn median_run(report: &ExperimentReport, trials: &[TrialReport]) -> V
 pub(super) fn outcome(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let counted = trials.iter().map(|trial| &trial.report).filter(|run| counts(run));
     let counted: Vec<&Report> = counted.collect();
-    let lines = together(&counted, median(report, trials));
+    let n_not_counted = trials.len() - counted.len();
+    let lines = together(&counted, n_not_counted, median(report, trials));
     Section::new("outcome", "Errors and checks", vec![Block::pairs(lines)])
 }
 

@@ -158,12 +158,12 @@ fn warnings_show_what_was_measured_in_the_runs_that_have_them() {
     };
     let report = report(warn);
     let page = in_a_line(&report);
-    let words = "4 of 14 runs: Busy for 90.5 to 93.5 % of the time (generator_saturated)";
+    let words = "4 of 14 runs: Busy for 90.5 to 93.5 % of the time (generator late)";
     assert!(page.contains(words), "{page}");
     // If texts differ, or reports are older, there is an example.
     let mut older = report.clone();
     older.points.iter_mut().for_each(|point| point.case_ranges = Named::default());
-    let words = "4 of 14 runs, the highest: Busy for 93.5 % of the time (generator_saturated)";
+    let words = "4 of 14 runs, the highest: Busy for 93.5 % of the time (generator late)";
     assert!(in_a_line(&older).contains(words));
     let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
     assert!(cases.count() > 0);
@@ -173,7 +173,7 @@ fn warnings_show_what_was_measured_in_the_runs_that_have_them() {
         (point.cases, point.case_ranges) = (Named::default(), Named::default());
     }
     let page = in_a_line(&before);
-    assert!(page.contains("(generator_saturated)") && !page.contains("90.5"), "{page}");
+    assert!(page.contains("(generator late)") && !page.contains("90.5"), "{page}");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn points_of_too_few_runs_are_not_tied_and_the_banner_shows_warnings() {
     let page = in_a_line(&wide);
     assert!(page.contains(": highest mean TPS at group.users.clients="), "{page}");
     let words = " in 2 runs, too few for a CI";
-    assert!(page.contains(words) && page.contains("min and max, of the runs"), "{page}");
+    assert!(page.contains(words) && page.contains("the lowest and the highest run"), "{page}");
     assert!(!page.contains("most TPS"), "{page}");
 
     let tone = |report: &ExperimentReport| experiment(report, &[], None).verdicts[0].tone;
@@ -250,4 +250,72 @@ fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
     }));
     assert!(again.contains("14 of 15 trials done and counted, 1 not run, "), "{again}");
     assert!(page.lines().all(|line| line.chars().count() <= 96), "{page}");
+}
+
+/// Checks that an experiment whose values are compared has one estimator: runs that are far above
+/// the others move arithmetic means and ratios of geometric means by different amounts.
+#[test]
+fn the_change_of_a_comparison_is_the_quotient_of_the_rows_below_it() {
+    let (sweep, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+    trials.retain(|trial| trial.point < 2);
+    let tps = [100.0, 100.0, 1600.0, 400.0, 500.0, 400.0];
+    for (trial, tps) in trials.iter_mut().zip(tps) {
+        trial.report.block.tps = Some(tps);
+    }
+    let mut rng = Rng::new(1, Stream::Order, 0);
+    let report = ExperimentReport::new(&sweep, &trials, None, &mut || rng.bits());
+    let report = report.expect("it has trials");
+    let side = |point: u32, name: &str| {
+        let here = || trials.iter().filter(|trial| trial.point == point);
+        let point = study::comparison::SidePoint {
+            values: Named::default(),
+            reports: here().map(|trial| trial.report.clone()).collect(),
+            repeats: here().map(|trial| trial.repeat).collect(),
+        };
+        study::comparison::Side {
+            points: vec![point],
+            ..study::comparison::Side::named(name.to_owned())
+        }
+    };
+    let sides = [side(0, "clients=1"), side(1, "clients=2")];
+    let judge = study::comparison::Judge::asked(Some("tps"), None).expect("it is valid");
+    let sides = ComparisonReport::new(&sides, &judge).expect("both have runs");
+    let page = experiment(&report, &trials, Some(&sides));
+    let text = crate::terminal::text(&page, &Default::default());
+    // The cube roots of 16 and 5/4 times 100 and 400: 252.0 and 430.9.
+    let all = [
+        "TPS ×1.71 (99 % CI ×",
+        "252.0 (100.0 to 1,600)",
+        "430.9 (400.0 to 500.0)",
+        "geometric means over runs ± 95 % CIs; the change above is their quotient",
+    ];
+    assert!(all.iter().all(|words| text.contains(words)), "{text}");
+    // Programs have both.
+    let rows = page.tables()[0].json();
+    assert_eq!(rows[0]["tps"].as_f64(), Some(600.0), "{rows}");
+    assert!(
+        (report.points[0].geometric.get("tps").expect("it is above 0").mean - 252.0).abs() < 0.1
+    );
+}
+
+#[test]
+fn a_point_without_a_trial_that_counts_is_said_first_and_has_no_verdict() {
+    let failed = report(|trials| {
+        for trial in trials.iter_mut().filter(|trial| trial.point == 1) {
+            trial.report.status = analysis::report::Status::Failed;
+            let text = "An error stopped the run: no luck.";
+            trial.report.findings = vec![Finding::new("run_failed", Severity::Invalid, text)];
+        }
+    });
+    let page = in_a_line(&failed);
+    let all = [
+        "FAILED at group.users.clients=2: no trial there counts, so there is no verdict on it",
+        "NOT VALID at group.users.clients=2; the others: valid",
+        "None of 3 attempts at group.users.clients=2 counts: An error stopped the run: no luck.",
+    ];
+    assert!(all.iter().all(|words| page.contains(words)), "{page}");
+    assert!(!page.contains("most TPS") && !page.contains("Valid,"), "{page}");
+    let quiet = experiment(&failed, &[], None).validity.and_then(Validity::if_invalid);
+    assert!(quiet.is_some_and(|quiet| quiet.answer.starts_with("NOT VALID")));
+    assert!(validity::validity(&report(|_| {})).and_then(Validity::if_invalid).is_none());
 }

@@ -81,6 +81,23 @@ impl<'t, 'r> Trials<'t, 'r> {
         }
     }
 
+    /// Formats a figure as [`Trials::span`] does, after its mean if all runs are repeats of one
+    /// point: `1,402 (876–1,951)`.
+    pub fn mean_and_span(
+        &self,
+        value: impl Fn(&RunRow) -> Option<f64>,
+        shown: impl Fn(f64) -> String,
+    ) -> String {
+        let span = self.span(&value, &shown);
+        let are_repeats = self.rows.iter().all(|row| row.point == self.first.point);
+        let all: Vec<f64> = self.rows.iter().filter_map(|row| value(row)).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        match are_repeats && span.contains('–') && mean.is_finite() {
+            true => format!("{} ({span})", shown(mean)),
+            false => span,
+        }
+    }
+
     /// Returns the start of the earliest run, in milliseconds since 1970.
     pub fn started_unix_ms(&self) -> i64 {
         self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)

@@ -284,8 +284,29 @@ fn what_errors_are(report: &Report) -> Option<String> {
         (false, true) => "(a to b) is a 95 % CI",
         (false, false) => return None,
     };
-    Some(format!("{marks} within this run"))
+    Some(format!("{marks} within this run{}", independent(report)))
 }
+
+/// Says how few independent parts the measured phase has, if the interval of throughput is clearly
+/// wider than the seconds show because neighbouring ones are alike: `, TPS from 30 s like 7
+/// independent ones`. Empty if they are about as many.
+fn independent(report: &Report) -> String {
+    let n_seconds = report.measured_seconds;
+    let effective =
+        report.block.tps_ci95.as_ref().map(|interval| interval.n_effective / SLOTS_PER_S);
+    let seen = |seconds: &f64| report.block.tps.is_some() && *seconds < n_seconds / 2.0;
+    effective.filter(seen).map_or_else(String::new, |seconds| {
+        let slots = (seconds * SLOTS_PER_S).round().max(1.0);
+        format!(
+            ", that of TPS of {} slots of 0.1 s with the information of {}",
+            numbers::significant(n_seconds * SLOTS_PER_S, 3),
+            numbers::significant(slots, 2)
+        )
+    })
+}
+
+/// Number of slots per second in which commits are counted for the interval of throughput.
+const SLOTS_PER_S: f64 = 10.0;
 
 /// Returns true if the first page shows transaction types, and one of them has too few samples for
 /// its p99.

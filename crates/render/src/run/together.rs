@@ -12,14 +12,24 @@ const PARTS_MOST: usize = 4;
 
 /// Returns labelled lines on runs of one setup: what limited throughput, errors summed over all,
 /// where the time of the median run goes, checks of the data, and the target. Empty ones are left
-/// out.
-pub(crate) fn together(runs: &[&Report], median: Option<&Report>) -> Vec<(&'static str, String)> {
+/// out. `n_not_counted` is the number of further runs, which do not count.
+pub(crate) fn together(
+    runs: &[&Report],
+    n_not_counted: usize,
+    median: Option<&Report>,
+) -> Vec<(&'static str, String)> {
     let mut sum = CountsReport::default();
     runs.iter().for_each(|run| sum += run.block.counts);
     let errors = match runs.len() {
         0 => String::new(),
         1 => outcomes(&sum).join(", "),
         n => format!("{}, summed over {}", outcomes(&sum).join(", "), count(n as u64, "run")),
+    };
+    let errors = match n_not_counted {
+        _ if errors.is_empty() => errors,
+        0 => errors,
+        n => format!("{errors}; without {} that does not count", count(n as u64, "attempt"))
+            .replace("attempts that does", "attempts that do"),
     };
     let goes = median.and_then(|run| why::shortly(run, PARTS_MOST));
     let target = runs.first().map(|run| ran::target(run)).unwrap_or_default();
@@ -73,7 +83,7 @@ mod tests {
         other.block.counts.offered += 3;
         let check = |failed| CheckReport { failed, ..CheckReport::default() };
         other.checks.after = Some(vec![check(0), check(1)]);
-        let lines = together(&[&one, &other], None);
+        let lines = together(&[&one, &other], 0, None);
         let counts = one.block.counts;
         let errors = format!("{} of {} failed", 2 * counts.failed + 3, 2 * counts.offered + 3);
         assert!(lines.iter().all(|(label, _)| *label != "limited by"), "{lines:?}");
@@ -86,11 +96,11 @@ mod tests {
         let mut limited = one.clone();
         limited.limited_by = limited_by(Limit::Cpu, "CPU of this machine, 99 % busy");
         other.limited_by = limited_by(Limit::Disk, "disk sda, 97 % busy");
-        let lines = together(&[&one, &limited, &other], Some(&limited));
+        let lines = together(&[&one, &limited, &other], 0, Some(&limited));
         let line = lines.iter().find(|line| line.0 == "limited by").expect("it is known");
         assert_eq!(line.1, "CPU of this machine, 99 % busy; in 1 of 3 runs");
         other.target = "sqlite:other.db".to_owned();
-        let lines = together(&[&one, &other], None);
+        let lines = together(&[&one, &other], 0, None);
         assert!(lines.iter().all(|(label, _)| *label != "target"), "{lines:?}");
     }
 }

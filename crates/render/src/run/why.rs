@@ -82,18 +82,19 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     // In the order of the shares as they are shown.
     let shown_percent = |part: &TimePart| match is_rough(part) {
         true => to_one_digit(percent(part)),
-        false => percent(part),
+        false => as_shown(percent(part)),
     };
     parts.sort_by(|a, b| shown_percent(b).total_cmp(&shown_percent(a)));
-    let share = |part: &TimePart| rough_or(percent(part), 2, is_rough(part));
     let shown = parts.iter().take(most).filter(|part| part.ms / profile.service_ms >= SHARE_MIN);
-    let rest = 1.0 - shown.clone().map(|part| part.ms).sum::<f64>() / profile.service_ms;
-    let mut shown: Vec<String> =
-        shown.map(|part| format!("{} {} %", part.title(), share(part))).collect();
-    // With the others, the shares add up to 100 %.
-    shown.extend(
-        (rest >= OTHERS_LEAST).then(|| format!("others {} %", rough_or(100.0 * rest, 2, is_few))),
-    );
+    let shown = shown.map(|part| (part.title(), shown_percent(part), is_rough(part)));
+    let shown = adding_up(shown.collect(), is_few);
+    let shown: Vec<String> = shown
+        .iter()
+        .map(|(title, percent, is_rough)| {
+            let mark = if *is_rough { "≈" } else { "" };
+            format!("{title} {mark}{} %", significant(*percent, 2).trim_end_matches(".0"))
+        })
+        .collect();
     let mean_ms = significant(profile.service_ms, 3);
     let few = n_samples_if_few(report).map(|n| format!("{} of sessions", count(n, "sample")));
     let overlap = Some(overlap_of(profile)).filter(|share| *share > OVERLAP_MOST);
@@ -104,6 +105,29 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
         false => format!("; a rough estimate: {}", rough.join(", ")),
     };
     Some(format!("{}, of a mean of {mean_ms} ms{rough}", shown.join(", ")))
+}
+
+/// Rounds a percentage as it is shown.
+fn as_shown(percent: f64) -> f64 {
+    significant(percent, 2).parse().unwrap_or(percent)
+}
+
+/// A part of a transaction's time: its title, its share in percent, and whether that is rough.
+type Share<'t> = (&'t str, f64, bool);
+
+/// Adds the share of all other parts, so that the shares as they are shown add up to 100 %. If they
+/// already exceed it, because some are rounded to one digit, the largest of these gives way.
+fn adding_up(mut shown: Vec<Share<'_>>, is_few: bool) -> Vec<Share<'_>> {
+    let rest = 100.0 - shown.iter().map(|(_, percent, _)| percent).sum::<f64>();
+    if rest >= 100.0 * OTHERS_LEAST {
+        shown.push(("others", as_shown(rest), is_few));
+    } else {
+        let rough = shown.iter_mut().filter(|(_, _, is_rough)| *is_rough);
+        if let Some((_, percent, _)) = rough.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            *percent += rest;
+        }
+    }
+    shown
 }
 
 /// Returns the number of samples of the server's sessions, if they are too few for an exact split;
@@ -453,6 +477,29 @@ mod tests {
         assert_eq!(line(1), "server: committing (log) 75 %, others 25 %, of a mean of 4.00 ms");
         let both = "server: committing (log) 75 %, server: CPU 25 %, of a mean of 4.00 ms";
         assert_eq!(line(2), both);
+    }
+
+    #[test]
+    fn shares_add_up_to_all_however_they_are_rounded() {
+        let mut rng = model::Rng::new(3, model::Stream::Order, 0);
+        for _ in 0..1_000 {
+            let n_samples = 20 + (rng.bits() % 20) as u32;
+            let mut report = with_profile(n_samples, 0.0);
+            let profile = report.time_profile.as_mut().expect("a profile");
+            let names = ["network", "server_cpu", "commit", "lock", "io", "latch", "client_cpu"];
+            let ms = names.map(|_| (rng.bits() % 1_000) as f64 / 100.0 + 0.01);
+            profile.parts = names
+                .iter()
+                .zip(ms)
+                .map(|(name, ms)| TimePart { name: (*name).to_owned(), ms })
+                .collect();
+            profile.service_ms = ms.iter().sum();
+            let line = shortly(&report, 4).expect("a profile");
+            let shares = line.split(" %").map(|part| part.rsplit([' ', '≈']).next());
+            let shares: Vec<f64> = shares.filter_map(|share| share?.parse().ok()).collect();
+            let sum: f64 = shares.iter().sum();
+            assert!((sum - 100.0).abs() <= 1.0, "{sum}: {line}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use analysis::report::{
 };
 use model::{Choice, ServerSummary, SummaryOf};
 use serde::{Deserialize, Serialize};
-use stats::Comparison;
+use stats::ratio_of_means;
 
 use super::SidePoint;
 
@@ -367,18 +367,10 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
     };
     let (baseline, side) = (of_side(0), of_side(1));
     let ratio = (baseline > 0.0 && side > 0.0).then(|| side / baseline);
-    // Relative to the baseline's mean at its point, so that differences between points add no
-    // scatter.
-    let logs = |which: usize| {
-        let of_point = |of_point: &[Vec<f64>; 2]| {
-            let usual = mean(&of_point[0]);
-            of_point[which].iter().map(|value| (value / usual).ln()).collect::<Vec<f64>>()
-        };
-        values.iter().flat_map(of_point).collect::<Vec<f64>>()
-    };
-    let compared = Comparison::new(&logs(0), &logs(1), CONFIDENCE).ok();
-    let interval =
-        ratio.and(compared).map(|found| (found.interval.0.exp(), found.interval.1.exp()));
+    // Of the same means as the ratio, so that it contains the ratio.
+    let sets =
+        |which: usize| values.iter().map(|of_point| &of_point[which][..]).collect::<Vec<_>>();
+    let interval = ratio.and(ratio_of_means(&sets(0), &sets(1), CONFIDENCE));
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let reason = None;
     let is_noise = is_beside_nothing(baseline, side, unit);
@@ -485,6 +477,26 @@ mod tests {
         let found = figures_of(&[(&overlapped(0.5), &whole)]);
         let beside = found.iter().find(|figure| figure.is_beside()).expect("one side has it");
         assert_eq!((beside.baseline, beside.side, beside.ratio), (0.5, 0.0, None));
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_the_shown_means_and_lies_within_its_interval() {
+        let mut rng = model::Rng::new(7, model::Stream::Order, 0);
+        for _ in 0..500 {
+            let n_points = 1 + (rng.bits() % 3) as usize;
+            let mut set = || -> Vec<f64> {
+                let n_runs = 3 + rng.bits() % 5;
+                // A few runs far above the others, as those with a checkpoint are.
+                let value = |bits: u64| 1.0 + (bits % 100) as f64 + 1e4 * (bits % 7 / 6) as f64;
+                (0..n_runs).map(|_| value(rng.bits() >> 8)).collect()
+            };
+            let values: Vec<[Vec<f64>; 2]> = (0..n_points).map(|_| [set(), set()]).collect();
+            let found = beside("machine.net_out".to_owned(), "B", &values).expect("both have it");
+            let ratio = found.ratio.expect("neither is 0");
+            assert!((found.side / found.baseline / ratio - 1.0).abs() < 1e-12, "{found:?}");
+            let (low, high) = found.interval.expect("three runs a side");
+            assert!(low <= ratio && ratio <= high, "{found:?} of {values:?}");
+        }
     }
 
     #[test]

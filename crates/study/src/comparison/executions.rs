@@ -23,11 +23,13 @@ const ERROR_RATE: f64 = 0.05;
 pub struct ExecutionChange {
     /// Name of the transaction type, such as `q9`.
     pub transaction: String,
-    /// Mean time in seconds over the baseline's runs; null if it finished in none.
+    /// Geometric mean of the time over the baseline's runs, in seconds; null if it finished in
+    /// none.
     pub baseline_s: Option<f64>,
-    /// Mean time in seconds over the compared side's runs; null if it finished in none.
+    /// Geometric mean of the time over the compared side's runs, in seconds; null if it finished in
+    /// none.
     pub side_s: Option<f64>,
-    /// Geometric mean of the side's times divided by that of the baseline's; null without both.
+    /// `side_s` divided by `baseline_s`; null without both.
     pub ratio: Option<f64>,
     /// The 95 % confidence interval of this ratio alone, from the variation between runs; null if
     /// there are too few runs.
@@ -87,8 +89,9 @@ fn change(name: &str, both: &[(&SidePoint, &SidePoint)]) -> ExecutionChange {
     };
     let of_points: Vec<[Vec<f64>; 2]> =
         both.iter().map(|(base, side)| [times(base), times(side)]).collect();
-    let all = |which: usize| -> Vec<f64> {
-        of_points.iter().flat_map(|point| point[which].iter().copied()).collect()
+    let geometric = |which: usize| {
+        let times = of_points.iter().flat_map(|point| &point[which]);
+        mean(times.map(|time| time.ln())).map(f64::exp)
     };
     // Relative to the baseline at its point, so that differences between points add no scatter.
     let logs = |which: usize| -> Vec<f64> {
@@ -108,11 +111,14 @@ fn change(name: &str, both: &[(&SidePoint, &SidePoint)]) -> ExecutionChange {
         let of_run = |report: &Report| report.executions.iter().filter(failed).count() as u64;
         point.reports.iter().map(of_run).sum()
     };
+    let ratio = mean(base).zip(mean(side)).map(|(base, side)| (side - base).exp());
+    let side_s = geometric(1);
     ExecutionChange {
         transaction: name.to_owned(),
-        baseline_s: mean(all(0)),
-        side_s: mean(all(1)),
-        ratio: mean(base).zip(mean(side)).map(|(base, side)| (side - base).exp()),
+        // Over several points, the one that belongs to the ratio.
+        baseline_s: side_s.zip(ratio).map(|(side_s, ratio)| side_s / ratio).or(geometric(0)),
+        side_s,
+        ratio,
         interval,
         p: interval.and(compared).map(|found| found.p),
         is_change: false,

@@ -13,7 +13,7 @@ use model::numbers::{INFINITE, in_percent, significant};
 use model::{Direction, did_you_mean};
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
+use super::{CONFIDENCE, ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
 use crate::repeats::ENDED_BY_RESULTS;
 
 /// A limit on the change of a figure from the baseline, such as `p99>+5%`.
@@ -72,9 +72,13 @@ pub struct GateResult {
     #[serde(skip)]
     pub worst: Option<Worst>,
     /// Numbers of runs, present and needed, at the side and point of the comparison that need the
-    /// most to detect a change as large as the limit; `None` if all have enough.
+    /// most to decide the limit; `None` if all have enough.
     #[serde(skip)]
     pub too_few: Option<TooFew>,
+    /// Number of repeats after which the limit would be decided if the change stayed as measured,
+    /// at the side and point that need the most; `None` if it is decided, or this is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_after: Option<u64>,
     /// The opposite limit, such as `tps<-3%` for `tps>+3%`, which the user may have meant, if the
     /// present one fails when the figure gets better; `None` otherwise.
     #[serde(skip)]
@@ -105,15 +109,66 @@ pub struct Worst {
     pub measured: f64,
 }
 
-/// Number of runs that is too small to detect a change as large as a limit, with the number needed.
+/// Number of runs that is too small to decide a limit, with the number needed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooFew {
-    /// Number of runs of the baseline or of the compared side, whichever has fewer.
+    /// Number of pairs of runs or, if they are not paired, of runs of the baseline or of the
+    /// compared side, whichever has fewer.
     pub runs: usize,
-    /// The smallest change, as a share, that these runs detect with a power of 80 %.
+    /// True if `runs` are pairs of runs of the same repeat.
+    pub are_pairs: bool,
+    /// The smallest limit, as a share, that these runs would pass with a probability of 80 % if
+    /// nothing had changed.
     pub detectable: f64,
-    /// Approximate number of runs per side that detect a change as large as the limit.
-    pub needed: u64,
+    /// Approximate number of repeats after which the limit would pass with this probability if
+    /// nothing had changed; `None` above 1,000.
+    pub needed: Option<u64>,
+}
+
+/// Largest number of repeats that is computed for an undecided limit.
+const NEEDED_MOST: usize = 1_000;
+
+/// Scatter of a figure's change, from which the error after other numbers of repeats follows.
+struct Scatter {
+    /// Number of pairs of runs, or of runs of the smaller side.
+    n: usize,
+    are_pairs: bool,
+    /// Standard error of the logarithm of the ratio times the square root of `n`.
+    deviation: f64,
+}
+
+impl Scatter {
+    /// Returns the scatter by which the one-sided bounds of a figure were computed; `None` without
+    /// such bounds.
+    fn of(judged: &Judged) -> Option<Scatter> {
+        let (low, high) = judged.bounds?;
+        let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
+        let n = judged.pairs.map_or(n_runs, |pairs| pairs.n as usize);
+        let mut found = Scatter { n, are_pairs: judged.pairs.is_some(), deviation: 0.0 };
+        let t = stats::students_t(CONFIDENCE, found.freedom(n));
+        found.deviation = (high / low).ln() / 2.0 / t * (n as f64).sqrt();
+        found.deviation.is_finite().then_some(found)
+    }
+
+    /// Returns the degrees of freedom of `n` repeats.
+    fn freedom(&self, n: usize) -> usize {
+        if self.are_pairs { n - 1 } else { 2 * (n - 1) }
+    }
+
+    /// Returns half the width of an interval after `n` repeats, in logarithms, whose end has the
+    /// probability `below`; with `power`, the change that the end reaches with this probability.
+    fn reach(&self, n: usize, below: f64, power: Option<f64>) -> f64 {
+        let freedom = self.freedom(n);
+        let t = |below| stats::students_t(below, freedom);
+        (t(below) + power.map_or(0.0, t)) * self.deviation / (n as f64).sqrt()
+    }
+
+    /// Returns the number of repeats from which on [`Scatter::reach`] is at most `most`; `None`
+    /// above [`NEEDED_MOST`].
+    fn needed(&self, most: f64, below: f64, power: Option<f64>) -> Option<u64> {
+        let is_enough = |n: &usize| self.reach(*n, below, power) <= most;
+        (self.n + 1..=NEEDED_MOST).find(is_enough).map(|n| n as u64)
+    }
 }
 
 /// The outcome of a limit on a change, for one compared side at one point (combination of varied
@@ -188,6 +243,7 @@ impl GateResult {
             undecided_by: UndecidedBy::Noise,
             worst: None,
             too_few: None,
+            decided_after: None,
             limit: gate.by,
             pairs_least: None,
             are_ratios_paired: false,
@@ -333,6 +389,7 @@ impl Gate {
             let side = base.filter(|_| is_base).unwrap_or(&pair.side);
             found.side_least.clone_from(side);
         }
+        let n_pairs = judged.pairs.map(|pairs| pairs.n as usize);
         let (passed, undecided_by) = self.passed(judged);
         found.places.push(GatePlace {
             side: pair.side.clone(),
@@ -341,16 +398,15 @@ impl Gate {
             figure: judged.figure.clone(),
             ratio: judged.ratio,
             bounds: judged.bounds,
-            pairs: judged.n_pairs,
+            pairs: n_pairs,
             bounds_beside_drift: judged.bounds_beside_drift(),
         });
         found.worst = self.worse(found.worst, judged);
         if is_from_zero(judged) {
             found.from_zero = Some(short(&judged.figure).to_owned());
         }
-        let too_few = self.too_few(judged, n_runs);
-        found.too_few = found.too_few.into_iter().chain(too_few).max_by_key(|few| few.needed);
-        found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
+        self.add_needed(judged, passed, found);
+        found.pairs_least = found.pairs_least.into_iter().chain(n_pairs).min();
         found.are_ratios_paired |= judged.is_within_repeats;
         let place = place_words(&pair.side, &point.values);
         let limit = 1.0 + self.by;
@@ -363,7 +419,7 @@ impl Gate {
             && let Some(bounds) = judged.bounds_beside_drift()
         {
             at.push_str(&format!(
-                ", beside a drift at worst {} %",
+                ", one-sided 95 % bound beside a drift {} %",
                 percent_beside(self.end_of(bounds), limit)
             ));
         }
@@ -371,14 +427,25 @@ impl Gate {
         if passed == Passed::Undecided
             && undecided_by != UndecidedBy::HiddenByDrift
             && !judged.is_within_repeats
-            && let Some((n, bounds)) = judged.n_pairs.zip(judged.bounds)
+            && let Some((n, bounds)) = n_pairs.zip(judged.bounds)
         {
             at.push_str(&format!(
-                ", by its {n} pairs at worst {} %",
+                ", one-sided 95 % bound of its {n} pairs {} %",
                 percent_beside(self.end_of(bounds), limit)
             ));
         }
         found.put(passed, at, undecided_by);
+    }
+
+    /// Adds to `found` how many repeats a limit with the outcome `passed` needs for this figure.
+    fn add_needed(&self, judged: &Judged, passed: Passed, found: &mut GateResult) {
+        let too_few = self.too_few(judged);
+        let most = |few: &TooFew| few.needed.unwrap_or(u64::MAX);
+        found.too_few = found.too_few.into_iter().chain(too_few).max_by_key(most);
+        if passed == Passed::Undecided {
+            let after = self.decided_after(judged);
+            found.decided_after = found.decided_after.into_iter().chain(after).max();
+        }
     }
 
     /// Returns the end of an error message that says why no run has the figure: it needs more
@@ -419,14 +486,28 @@ impl Gate {
         }
     }
 
-    /// Returns how many runs would detect a change as large as the limit; `None` if `runs` are
-    /// enough, or the detectable change is not known.
-    fn too_few(&self, judged: &Judged, runs: usize) -> Option<TooFew> {
-        let detectable = judged.detectable?;
-        let times = ((1.0 + detectable).ln() / (1.0 + self.by).ln()).powi(2);
-        let needed = (times * runs as f64).ceil();
-        let is_more = times > 1.0 && needed.is_finite();
-        is_more.then_some(TooFew { runs, detectable, needed: needed as u64 })
+    /// Returns how many repeats would decide the limit if nothing had changed, by the runs or pairs
+    /// of runs by which it is judged; `None` if there are enough, or the scatter is not known.
+    fn too_few(&self, judged: &Judged) -> Option<TooFew> {
+        let scatter = Scatter::of(judged)?;
+        let reach = scatter.reach(scatter.n, CONFIDENCE, Some(stats::POWER));
+        let limit = (1.0 + self.by).ln().abs();
+        (reach > limit).then(|| TooFew {
+            runs: scatter.n,
+            are_pairs: scatter.are_pairs,
+            detectable: if self.is_rise { reach.exp_m1() } else { -(-reach).exp_m1() },
+            needed: scatter.needed(limit, CONFIDENCE, Some(stats::POWER)),
+        })
+    }
+
+    /// Returns after how many repeats the limit would be decided if the change stayed as measured:
+    /// it passes by a one-sided bound, and fails by an interval of two sides. `None` if not known.
+    fn decided_after(&self, judged: &Judged) -> Option<u64> {
+        let ratio = judged.ratio?.value;
+        let distance = (ratio / (1.0 + self.by)).ln().abs();
+        let is_beyond = (ratio > 1.0 + self.by) == self.is_rise;
+        let below = if is_beyond { 1.0 - (1.0 - CONFIDENCE) / 2.0 } else { CONFIDENCE };
+        Scatter::of(judged)?.needed(distance, below, None)
     }
 
     /// Returns true if the figure has changed in the direction of the limit with confidence: its

@@ -9,6 +9,7 @@ use analysis::figures::{direction, direction_in, figure, samples_lacking, title,
 use analysis::report::{Named, Report};
 use jiff::Timestamp;
 use model::numbers::count;
+use serde::{Deserialize, Serialize};
 use stats::{
     BOUNDS_MIN, Comparison, Incomparable, bounds_beside_drift, bounds_of_pairs, difference,
     pairs_needed, shift_beside_drift,
@@ -348,6 +349,32 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
         .filter(|all| all.len() >= pairs_min)
 }
 
+/// Numbers of pairs of runs, one of the baseline and one of the compared side in the same repeat,
+/// by the sign of their difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPairs {
+    /// Number of all pairs.
+    pub n: u64,
+    /// Number of pairs in which the compared side's figure is the higher one.
+    pub higher: u64,
+    /// Number of pairs in which the compared side's figure is the lower one.
+    pub lower: u64,
+}
+
+impl RunPairs {
+    /// Counts the pairs by the signs of their differences.
+    fn of(differences: &[f64]) -> RunPairs {
+        let n = |is_it: &dyn Fn(f64) -> bool| {
+            differences.iter().filter(|difference| is_it(**difference)).count() as u64
+        };
+        RunPairs {
+            n: differences.len() as u64,
+            higher: n(&|difference| difference > 0.0),
+            lower: n(&|difference| difference < 0.0),
+        }
+    }
+}
+
 /// Smallest ratio of two values (or of its inverse) that is taken seriously. A smaller one comes
 /// from a rounding error.
 const RATIO_LEAST: f64 = 1e-9;
@@ -415,7 +442,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         is_lacking: false,
         within,
         bounds,
-        n_pairs: pairs.map(|pairs| pairs.len()),
+        pairs: pairs.map(|differences| RunPairs::of(&differences)),
     }
 }
 

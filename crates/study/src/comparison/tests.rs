@@ -839,3 +839,39 @@ fn json_has_the_words_of_a_verdict_that_pages_have() {
         assert_eq!(serde_json::json!(verdict), words);
     }
 }
+
+/// Draws the throughput of runs, some far above the others.
+fn drawn(rng: &mut model::Rng, n_runs: usize) -> Vec<f64> {
+    let value = |bits: u64| 500.0 + (bits % 997) as f64 + 5e3 * (bits % 5 / 4) as f64;
+    (0..n_runs).map(|_| value(rng.bits() >> 9)).collect()
+}
+
+#[test]
+fn a_ratio_is_the_quotient_of_the_shown_means_and_lies_within_its_interval() {
+    let mut rng = model::Rng::new(11, model::Stream::Order, 0);
+    for _ in 0..100 {
+        let [n, m] = [3, 3].map(|least| least + (rng.bits() % 6) as usize);
+        let (base, other) = (drawn(&mut rng, n), drawn(&mut rng, m));
+        // Interleaved, in blocks, and after each other.
+        let first = [1, 2 * n, 1_000][(rng.bits() % 3) as usize];
+        let report = held(&base, &other, first);
+        let point = &report.pairs[0].points[0];
+        for judged in std::iter::once(&point.primary).chain(&point.others) {
+            let [Some(base), Some(side)] = judged.centers else { panic!("{judged:?}") };
+            let ratio = judged.ratio.expect("all runs have it");
+            assert!((side / base / ratio.value - 1.0).abs() < 1e-9, "{judged:?}");
+            let (low, high) = ratio.interval.expect("three runs a side");
+            let rounding = 1e-12;
+            assert!(low <= ratio.value * (1.0 + rounding), "{judged:?}");
+            assert!(ratio.value <= high * (1.0 + rounding), "{judged:?}");
+        }
+    }
+}
+
+#[test]
+fn pairs_of_runs_are_counted_by_the_sign_of_their_difference() {
+    let report = held(&FIVE, &[1100.0, 1000.0, 990.0, 1200.0, 1100.0], 1);
+    let pairs = only(&report).pairs.expect("they took turns");
+    assert_eq!(pairs, RunPairs { n: 5, higher: 3, lower: 1 });
+    assert_eq!(only(&held(&FIVE, &times(1.1), 100)).pairs, None, "in blocks");
+}
