@@ -4,8 +4,8 @@
 
 use model::{Finding, Severity};
 
-use crate::findings::{judge, judge_dips};
-use crate::report::{Options, Report, Status};
+use crate::findings::{data_in_memory, judge, judge_dips};
+use crate::report::{LimitedBy, Options, Report, Status};
 use crate::tally::Tally;
 
 impl Report {
@@ -19,6 +19,8 @@ impl Report {
         findings.extend(judge(tally, has_cause));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let limited_by = measured.limit(tally);
+        let is_of_disk = limited_by.as_ref().is_some_and(LimitedBy::is_disk);
+        findings.extend(data_in_memory(tally).filter(|_| is_of_disk));
         Report { findings, limited_by, ..measured }
     }
 

@@ -75,10 +75,16 @@ impl Figure {
     /// Estimates the number of runs after which the half-width is at most half the mean, assuming
     /// that further runs vary as much as these. `None` for one run, or above 100 runs.
     pub fn runs_needed(&self) -> Option<u64> {
+        self.runs_until(self.mean.abs() / 2.0)
+    }
+
+    /// Estimates the number of runs after which the half-width is at most `half_width_max`, as
+    /// [`Figure::runs_needed`] does.
+    pub(crate) fn runs_until(&self, half_width_max: f64) -> Option<u64> {
         let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
         let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
         let of_one = self.half_width? / t(n_runs) * (n_runs as f64).sqrt();
-        let is_enough = |n: &usize| t(*n) * of_one / (*n as f64).sqrt() <= self.mean.abs() / 2.0;
+        let is_enough = |n: &usize| t(*n) * of_one / (*n as f64).sqrt() <= half_width_max;
         (n_runs + 1..=RUNS_ADVISED_MAX).find(is_enough).map(|n| n as u64)
     }
 }

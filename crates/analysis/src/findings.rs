@@ -26,6 +26,7 @@ use model::numbers::{amount, count, duration, percent_text, seconds, significant
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 pub use data::counts_all_commits;
+pub(crate) use data::data_in_memory;
 pub use steadiness::{commits_warm_up, is_drifting, times_warm_up};
 
 use crate::report::{Dip, DisturbanceReport, is_build};

@@ -34,6 +34,11 @@ pub(crate) fn server_memory(setting: &str, value: &str) -> Fact {
     Fact::new("server_memory", "cache", format!("{setting} {value}"))
 }
 
+/// Returns the fact with the size of the cache that all sessions of the database share.
+pub(crate) fn cache_bytes(bytes: u64) -> Fact {
+    Fact::new("server_memory", "cache_bytes", bytes.to_string())
+}
+
 /// Whether `facts` say that the database setting `name` has this value; case is ignored.
 pub(crate) fn has_mode(facts: &[Fact], name: &str, value: &str) -> bool {
     mode(facts, name).is_some_and(|is| is.eq_ignore_ascii_case(value))

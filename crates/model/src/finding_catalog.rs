@@ -621,6 +621,22 @@ pub static CATALOG: &[CatalogEntry] = &[
                  measure the cache.",
     },
     CatalogEntry {
+        id: "data_in_memory",
+        severity: "note",
+        raised: "a disk limited throughput, or waits for it, and all data fit in the database's \
+                 cache or in half of the memory of its machine",
+        advice: "To measure reads from disk, build more data than memory holds (--scale or \
+                 --warehouses), or give the server less cache.",
+    },
+    CatalogEntry {
+        id: "few_hot_rows",
+        severity: "note",
+        raised: "there are more clients than rows of which every transaction updates one, such as \
+                 the branches of `tpcb`",
+        advice: "Build more of them than there are clients (--scale), unless waits for row locks \
+                 are what you want to measure.",
+    },
+    CatalogEntry {
         id: "data_smaller",
         severity: "note",
         raised: "the data are smaller than their specification has them (`--shrink` of `tpcc`)",

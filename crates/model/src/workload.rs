@@ -26,6 +26,10 @@ pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 /// standard demands.
 pub const SMALLER_DATA: &str = "Smaller data";
 
+/// First words of the note in a report that says how many rows there are of which every transaction
+/// updates one; the number follows, then what these rows are.
+pub const HOT_ROWS: &str = "Every transaction updates one of";
+
 /// Name of the fact about a workload that says at which lines of its script clients were when the
 /// end of the run cut off their transactions.
 pub const CUT_OFF_AT: &str = "cut_off_at";

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use model::numbers::{NONE, amount_beside_bound, beside_bound};
+use model::numbers::{NONE, amount_beside_bound, beside_bound, count, rounded_up, seconds};
 use model::{Comparison, FigureBound, Metric, Objective};
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,10 @@ pub struct RequiredResult {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What decides an undecided limit if the value stays as it is, such as `about 12 repeats`;
+    /// absent if the limit is decided, or this is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
     /// Bound of the limit, in the unit of the figure.
     #[serde(skip)]
     bound: f64,
@@ -137,7 +141,13 @@ impl fmt::Display for RequiredResult {
         let why = why.map(str::to_owned);
         let parts = interval.into_iter().chain(why).chain(self.reason.clone());
         let parts: Vec<String> = parts.collect();
-        if parts.is_empty() { Ok(()) } else { write!(f, " ({})", parts.join(": ")) }
+        if !parts.is_empty() {
+            write!(f, " ({})", parts.join(": "))?;
+        }
+        match &self.decided_by {
+            Some(what) => write!(f, "; if it stays so, {what} decide it"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -196,6 +206,11 @@ impl Required {
         let (value, interval) = (value_of(report, &name), interval_of(report, &name));
         let mut judged = self.judged(&name, &units, value, interval)?;
         judged.reason = why_no_interval(report, &name).filter(|_| interval.is_none());
+        judged.decided_by = judged.times_as_long().and_then(|times| {
+            let needed_s = times * report.measured_seconds;
+            (needed_s <= ADVISED_S_MOST)
+                .then(|| format!("about {} of load", seconds(rounded_up(needed_s))))
+        });
         // A figure that a run has one number of never has an interval.
         let is_open = judged.reason.as_ref().is_some_and(|why| why != ONE_NUMBER);
         let is_unsure = is_open && judged.holds == Holds::Within;
@@ -237,6 +252,10 @@ impl Required {
             .half_width
             .map(|half_width| (figure.mean - half_width, Some(figure.mean + half_width)));
         let mut judged = self.judged(name, units, Some(figure.mean), interval)?;
+        let distance = (figure.mean - judged.bound).abs();
+        let undecided = judged.holds == Holds::Undecided;
+        let needed = undecided.then(|| figure.runs_until(distance)).flatten();
+        judged.decided_by = needed.map(|n| format!("about {}", count(n, "repeat")));
         if judged.holds == Holds::Within && !COUNTS.contains(&name) {
             judged.holds = Holds::Undecided;
             judged.reason = Some("it takes two runs or more: --repeat 5".to_owned());
@@ -271,8 +290,33 @@ impl Required {
         };
         let written = self.bound.bytes_as_written(unit);
         let (limit, figure, unit) = (self.to_string(), figure.to_owned(), unit.to_owned());
-        let reason = None;
-        Ok(RequiredResult { limit, figure, unit, value, interval, holds, reason, bound, written })
+        let (reason, decided_by) = (None, None);
+        Ok(RequiredResult {
+            limit,
+            figure,
+            unit,
+            value,
+            interval,
+            holds,
+            reason,
+            decided_by,
+            bound,
+            written,
+        })
+    }
+}
+
+/// Longest run that an undecided limit advises, in seconds.
+const ADVISED_S_MOST: f64 = 3_600.0;
+
+impl RequiredResult {
+    /// Returns how many times as long a run would decide the limit if its value stayed as it is:
+    /// the error falls with the square root of the length. `None` if it is decided or not known.
+    fn times_as_long(&self) -> Option<f64> {
+        let (value, (low, high)) = self.value.zip(self.interval)?;
+        let end = if value < self.bound { high? } else { low };
+        let times = ((end - value) / (self.bound - value)).powi(2);
+        (self.holds == Holds::Undecided && times.is_finite()).then_some(times)
     }
 }
 
@@ -373,6 +417,30 @@ mod tests {
         assert_eq!((max.holds, max.holds.is_broken()), (Holds::Beyond, true));
         assert!(max.to_string().ends_with("46.0 % (no CI)"), "{max}");
         assert!(result_of("errors_percent>1").holds.is_broken());
+    }
+
+    #[test]
+    fn an_undecided_limit_says_what_decides_it() {
+        let report = subjects::closed();
+        let tps = report.block.tps.expect("it was measured");
+        let half = report.block.tps_ci95.as_ref().expect("it has an error").half_width;
+        // Half of the error takes four times as long.
+        let found = result_of(&format!("tps>{}", tps - half / 2.0)).to_string();
+        let needed_s = rounded_up(4.0 * report.measured_seconds);
+        let words = format!("; if it stays so, about {} of load decide it", seconds(needed_s));
+        assert!(found.ends_with(&words), "{words}: {found}");
+        assert_eq!(result_of(&format!("tps>{}", tps - 2.0 * half)).decided_by, None);
+        let point = |values: &[f64]| {
+            let figure = crate::figures::figure(values).expect("there are values");
+            let figures = Named(vec![("tps".to_owned(), figure)]);
+            let limit: Required = "tps>99".parse().expect("a limit");
+            let held = limit.of_point(&figures, &Named::default(), &Named::default());
+            held.expect("it has the figure").to_string()
+        };
+        let found = point(&[95.0, 100.0, 105.0]);
+        // 2 s is 5 / sqrt(n) standard errors of Student's t.
+        assert!(found.ends_with("; if it stays so, about 99 repeats decide it"), "{found}");
+        assert!(!point(&[100.0, 100.1, 100.2]).contains("decide"), "it is decided");
     }
 
     #[test]

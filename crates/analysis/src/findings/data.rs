@@ -1,10 +1,11 @@
 //! Findings on the data and the server's counters: failed consistency checks, counts of commits
 //! that differ, restarts, and data of unknown origin or smaller than standard.
 
-use model::numbers::{seconds, thousands};
-use model::{CheckResult, FactValue, Finding, NO_TRANSACTIONS, SMALLER_DATA, Severity};
+use model::numbers::{bytes, seconds, thousands};
+use model::{CheckResult, FactValue, Finding, HOT_ROWS, NO_TRANSACTIONS, SMALLER_DATA, Severity};
 
 use super::{FindingText, count};
+use crate::host;
 use crate::tally::{Crosscheck, GroupTally, Tally};
 
 enum Data {
@@ -39,6 +40,11 @@ enum Data {
     Smaller {
         note: String,
     },
+    FewHotRows {
+        rows: u64,
+        what: String,
+        clients: u32,
+    },
 }
 
 impl Data {
@@ -58,6 +64,7 @@ impl Data {
             }
             Data::Unknown => ("data_unknown", Severity::Note),
             Data::Smaller { .. } => ("data_smaller", Severity::Note),
+            Data::FewHotRows { .. } => ("few_hot_rows", Severity::Note),
         }
     }
 
@@ -110,6 +117,12 @@ impl Data {
                               tables or taken from the options."
                 .to_owned(),
             Data::Smaller { note } => note,
+            Data::FewHotRows { rows, what, clients } => format!(
+                "Every transaction of {} updates one of {} {what}: clients wait for each other's \
+                 commits, and the locks of these rows limit throughput.",
+                count(u64::from(clients), "client"),
+                count(rows, "row"),
+            ),
         }
     }
 }
@@ -143,6 +156,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     }
     let smaller = notes(tally).find(|note| note.starts_with(SMALLER_DATA));
     all.extend(smaller.map(|note| Data::Smaller { note: note.clone() }));
+    all.extend(few_hot_rows(tally));
     let advice = |data: &Data| {
         let advice = match data {
             Data::ChecksFailed { id: "checks_failed", .. } => OF_PARTS,
@@ -156,6 +170,49 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
         data.text().advised(None, advice)
     };
     all.into_iter().map(finding).collect()
+}
+
+/// Share of the machine's memory within which the files of a database are taken to stay cached, if
+/// it runs there.
+const CACHED_SHARE: f64 = 0.5;
+
+/// Returns the finding that all data fit in the database's cache, or in the memory of its machine,
+/// so that a busy disk shows writes and no reads; `None` if they do not, or it is not known.
+pub(crate) fn data_in_memory(tally: &Tally) -> Option<Finding> {
+    let fact = |about: &str, name: &str| tally.fact(about, name)?.bytes();
+    let data = fact("database", "size_bytes").filter(|size| *size > 0)?;
+    let cache = fact("server_memory", "cache_bytes").filter(|cache| data <= *cache);
+    let is_here = host::place(tally).is_some();
+    let memory = fact("memory", "total_bytes").filter(|_| is_here);
+    let memory = memory.filter(|memory| data as f64 <= CACHED_SHARE * *memory as f64);
+    let place = match (cache, memory) {
+        (Some(cache), _) => format!("the database's cache ({})", bytes(cache)),
+        (None, Some(memory)) => format!("the memory of this machine ({})", bytes(memory)),
+        (None, None) => return None,
+    };
+    let text = format!(
+        "All data ({}) fit in {place}: what the disk did was to write, and reads came from memory.",
+        bytes(data)
+    );
+    let (id, severity) = ("data_in_memory", Severity::Note);
+    Some(FindingText { id, severity, text }.finding(None))
+}
+
+/// Returns a finding if a group has more clients than there are rows of which every transaction
+/// updates one.
+fn few_hot_rows(tally: &Tally) -> Option<Data> {
+    let groups = tally.groups.iter().enumerate().filter_map(|(at, _)| tally.description(at));
+    groups
+        .filter_map(|group| {
+            let mut notes = group.notes.iter();
+            let note = notes.find_map(|note| note.strip_prefix(HOT_ROWS))?;
+            let (rows, what) = note.trim().trim_end_matches('.').split_once(' ')?;
+            let what = what.trim_start_matches("rows ").trim_start_matches("row ").to_owned();
+            let rows: u64 = rows.replace(',', "").parse().ok()?;
+            let clients = group.clients;
+            (u64::from(clients) > rows).then_some(Data::FewHotRows { rows, what, clients })
+        })
+        .next()
 }
 
 /// Advice on failed checks, instead of the catalog's, if the storage engine has no transactions.

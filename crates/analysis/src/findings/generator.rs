@@ -99,12 +99,12 @@ pub(super) const PAUSED: &str = "generator_paused";
 /// Ids of findings whose advice blames the database, but which a pause of the generator may cause.
 const BLAMING: [&str; 2] = ["stalled", "slow_seconds"];
 /// Advice on findings that a pause of the generator may cause, instead of the catalog's.
-const ADVICE: &str = "The generator itself was paused meanwhile (generator_paused): at such a time \
+const ADVICE: &str = "The generator itself was paused meanwhile (generator paused): at such a time \
                       the database is not to blame. Repeat the run on an idle machine.";
 
 /// Advice on findings that blame the database, instead of the catalog's, if an event loop of the
 /// generator was late, or read a reply late.
-const LATE_ADVICE: &str = "The generator itself was late during the run (generator_saturated): \
+const LATE_ADVICE: &str = "The generator itself was late during the run (generator late): \
                            compare the times before you blame the database, or repeat the run on \
                            an idle machine.";
 
@@ -112,11 +112,26 @@ const LATE_ADVICE: &str = "The generator itself was late during the run (generat
 const EMBEDDED_ADVICE: &str = "The database runs in the generator's process: use fewer clients, or \
                                a machine with more cores.";
 
+/// Advice on a generator that was late under closed load, which has no rate.
+const CLOSED_ADVICE: &str =
+    "Give the generator more cores, move it to a separate host, or use fewer clients.";
+
+/// Returns true if all groups of clients have closed load, in which no rate is offered.
+pub(super) fn is_closed(tally: &Tally) -> bool {
+    let mut groups = tally.groups.iter().enumerate();
+    groups.all(|(index, _)| {
+        tally.description(index).is_some_and(|described| described.load == Load::Closed)
+    })
+}
+
 /// Returns the advice that replaces the catalog's on the finding `id`: if it may come from a pause
 /// or delay of the generator, or if generator and database are one process. `None` otherwise.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
     if id == "generator_saturated" && matches!(host::place(tally), Some(host::Place::WithinUs)) {
         return Some(EMBEDDED_ADVICE);
+    }
+    if id == "generator_saturated" && is_closed(tally) {
+        return Some(CLOSED_ADVICE);
     }
     let has_paused =
         || tally.fact("client", "pauses").and_then(|pauses| pauses.count()).unwrap_or(0) > 0;

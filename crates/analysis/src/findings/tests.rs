@@ -655,6 +655,9 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         let note = format!("{}: each warehouse has 10,000 items.", model::SMALLER_DATA);
         made.description.groups[0].notes.push(note);
     });
+    raises("few_hot_rows", Severity::Note, |made| {
+        made.description.groups[0].notes.push(format!("{} 1 row of branches.", model::HOT_ROWS));
+    });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }
 
@@ -1267,4 +1270,22 @@ fn a_pause_of_the_whole_generator_is_reported_once() {
         made.fact("client", "longest_pause_at_s", "4.100");
     };
     assert_eq!(saturated(paused), None);
+}
+
+#[test]
+fn a_busy_disk_is_no_limit_of_reads_where_all_data_fit_in_memory() {
+    let found = |size: &str, busy: f64| {
+        let mut made = Made::closed();
+        made.fact("database", "size_bytes", size);
+        made.fact("server_memory", "cache_bytes", "134217728");
+        made.gauges(&[("machine", "disk_busy/vda")], &|_, _| busy);
+        let findings = crate::report::Report::from_tally(&made.tally()).findings;
+        let found = findings.iter().find(|finding| finding.id == "data_in_memory");
+        found.map(|finding| finding.observed.clone().expect("it was observed"))
+    };
+    let words = "All data (64.0 MiB) fit in the database's cache (128 MiB): what the disk did was \
+                 to write, and reads came from memory.";
+    assert_eq!(found("67108864", 97.0).as_deref(), Some(words));
+    assert_eq!(found("67108864", 20.0), None, "the disk is no limit");
+    assert_eq!(found("671088640", 97.0), None, "they do not fit");
 }

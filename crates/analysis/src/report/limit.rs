@@ -31,6 +31,9 @@ const PART_MIN: f64 = 0.5;
 /// Smallest share of time, in percent, for which CPUs must be idle for more clients to find work.
 const IDLE_PERCENT_MIN: f64 = 20.0;
 
+/// Smallest share of CPU time, in percent, of neither server nor generator that is named.
+const REST_PERCENT_LEAST: f64 = 0.1;
+
 /// Shortest measured phase whose means show a limit, in seconds.
 const SECONDS_MIN: f64 = 5.0;
 
@@ -55,8 +58,18 @@ pub enum Limit {
 pub struct LimitedBy {
     pub limit: Limit,
     /// The resource with its evidence, such as `CPU of this machine, 99.9 % busy (server 62 %,
-    /// dbdyno 31 %)`.
+    /// dbdyno 31 %, others and interrupts 6.9 %)`.
     pub text: String,
+}
+
+/// Wait of sessions for reads and writes of data files.
+const WAITS_FOR_FILES: &str = "waits for data files";
+
+impl LimitedBy {
+    /// Returns true if a disk is said to limit throughput: one that is busy, or waits for it.
+    pub(crate) fn is_disk(&self) -> bool {
+        self.limit == Limit::Disk || self.text.starts_with(WAITS_FOR_FILES)
+    }
 }
 
 impl Report {
@@ -90,11 +103,11 @@ impl Report {
         let (about, percent) = busy
             .filter(|(_, percent)| *percent >= CPU_BUSY_PERCENT_MIN)
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let shares = self.shares_of_cpu(tally, percent);
         let percent = percent_text(percent);
         if let Some((host, _)) = about.split_once('/') {
             return Some((Limit::Cpu, format!("CPU of {host}, {percent} busy")));
         }
-        let shares = self.shares_of_cpu(tally);
         match host::place(tally) {
             Some(Place::WithinUs | Place::ThisHost) => {
                 Some((Limit::Cpu, format!("CPU of this machine, {percent} busy{shares}")))
@@ -110,19 +123,24 @@ impl Report {
         }
     }
 
-    /// Describes who used the CPUs of the machine: ` (server 62 %, dbdyno 31 %)`; empty if it is
-    /// not known.
-    fn shares_of_cpu(&self, tally: &Tally) -> String {
+    /// Describes who used the CPUs of the machine, which were busy for `busy_percent` of the time:
+    /// ` (server 62 %, dbdyno 31 %, others and interrupts 6.9 %)`; empty if it is not known.
+    fn shares_of_cpu(&self, tally: &Tally, busy_percent: f64) -> String {
         let processors = tally.fact("cpu", "logical").and_then(FactValue::count);
         let Some(processors) = processors.filter(|n| *n > 0) else { return String::new() };
-        let share = |(about, name): (&str, &str)| {
+        let share = |(about, name): (&str, &'static str)| {
             let user = self.mean(about, "cpu_user")?;
             let all = user + self.mean(about, "cpu_system").unwrap_or(0.0);
-            Some(format!("{name} {}", percent_text(all / processors as f64)))
+            Some((name, all / processors as f64))
         };
         let all = [("server", "server"), ("generator", "dbdyno")].into_iter().filter_map(share);
-        let all: Vec<String> = all.collect();
-        if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+        let mut all: Vec<(&'static str, f64)> = all.collect();
+        let rest = busy_percent - all.iter().map(|(_, percent)| percent).sum::<f64>();
+        // The kernel handles packets and disks outside of any process, too.
+        all.extend((rest >= REST_PERCENT_LEAST).then_some(("others and interrupts", rest)));
+        let words = all.iter().map(|(name, percent)| format!("{name} {}", percent_text(*percent)));
+        let words = words.collect::<Vec<String>>().join(", ");
+        if all.is_empty() { String::new() } else { format!(" ({words})") }
     }
 
     fn busy_loop(&self) -> Option<(Limit, String)> {
@@ -170,7 +188,7 @@ impl Report {
         let what = match &*most.name {
             "lock" => "waits for locks",
             "latch" => "waits for latches",
-            "io" => "waits for data files",
+            "io" => WAITS_FOR_FILES,
             _ => "commits, which wait for the log",
         };
         let text = format!("{what}, {} of a transaction's time", percent_text(100.0 * share));

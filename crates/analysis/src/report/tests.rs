@@ -411,6 +411,20 @@ fn a_limit_is_named_only_with_evidence() {
     assert_eq!(limit(&cpu, &[30.0, 5.0, 40.0]), None);
     let (is, text) = limit(&cpu, &[0.1, 0.0, 40.0]).expect("CPUs are busy");
     assert_eq!((is, text.as_str()), (Limit::Cpu, "CPU of this machine, 99.9 % busy"));
+    // What neither server nor generator used has a name: the parts add up.
+    let shares = [
+        ("machine", "cpu_idle"),
+        ("server", "cpu_user"),
+        ("server", "cpu_system"),
+        ("generator", "cpu_user"),
+    ];
+    let mut made = Made::closed();
+    made.fact("cpu", "logical", "2");
+    made.gauges(&shares, &|_, at| [0.2, 60.0, 14.0, 27.0][at]);
+    let text = Report::from_tally(&made.tally()).limited_by.expect("CPUs are busy").text;
+    let words = "CPU of this machine, 99.8 % busy (server 37.0 %, dbdyno 13.5 %, others and \
+                 interrupts 49.3 %)";
+    assert_eq!(text, words);
     // CPUs that wait for a disk are idle.
     let (is, text) = limit(&cpu, &[1.0, 60.0, 97.0]).expect("the disk is busy");
     assert_eq!((is, text.as_str()), (Limit::Disk, "disk vda, busy 97.0 % of the time"));

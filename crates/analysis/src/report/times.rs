@@ -8,7 +8,7 @@ use stats::{
     dependent_mean, dependent_ranks, enough,
 };
 
-use super::{CountsReport, Named};
+use super::{CountsReport, Named, Report};
 
 /// Quantiles of a [`Latency`], by the names of their fields.
 const QUANTILES: [(&str, f64); 5] =
@@ -402,6 +402,16 @@ pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> 
         }
     }
     sum
+}
+
+impl Report {
+    /// Returns true if throughput or a shown quantile of response times has no confidence interval
+    /// because too little was measured.
+    pub fn lacks_intervals(&self) -> bool {
+        let reasons = &self.block.offered_ms.interval_reasons;
+        let lacks = ["p50", "p95", "p99"].iter().any(|name| reasons.get(name).is_some());
+        lacks || self.block.tps_ci95.is_none() && self.block.tps.is_some()
+    }
 }
 
 #[cfg(test)]

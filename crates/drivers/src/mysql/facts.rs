@@ -72,6 +72,13 @@ const SETTINGS: &[&str] = &[
     "wsrep_on",
 ];
 
+/// Variable with the age up to which the server answers from cached statistics of tables.
+const STATISTICS_AGE: &str = "information_schema_stats_expiry";
+
+/// Query for the size of all tables and indexes of the database.
+const SIZE: &str = "SELECT 'size_bytes', CAST(SUM(data_length + index_length) AS CHAR) \
+                    FROM information_schema.tables WHERE table_schema = DATABASE()";
+
 /// Query for the TLS parameters and the compression of the connection on which it is executed.
 const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
                       Variable_name = 'Compression'";
@@ -104,9 +111,17 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     let isolation = ["transaction_isolation", "tx_isolation"];
     let isolation = isolation.iter().find_map(|name| variables.get(*name));
     facts.extend(isolation.map(|level| modes::isolation(level)));
-    let buffer_pool = variables.get("innodb_buffer_pool_size").and_then(|size| size.parse().ok());
+    let buffer_pool: Option<u64> =
+        variables.get("innodb_buffer_pool_size").and_then(|size| size.parse().ok());
+    facts.extend(buffer_pool.map(modes::cache_bytes));
     let buffer_pool = buffer_pool.map(numbers::bytes);
     facts.extend(buffer_pool.map(|size| modes::server_memory("InnoDB buffer pool", &size)));
+    if variables.contains_key(STATISTICS_AGE) {
+        session
+            .ask_here(&format!("SET SESSION {STATISTICS_AGE} = 0"), &mut |_: &dyn Row| Ok(()))?;
+    }
+    let size = pairs(&mut session, SIZE)?.remove("size_bytes");
+    facts.extend(size.map(|size| Fact::new("database", "size_bytes", size)));
     let variable = |name: &str| variables.get(name).map(String::as_str).unwrap_or_default();
     if let Some(settings) = query_cache(variable("query_cache_type"), variable("query_cache_size"))
     {

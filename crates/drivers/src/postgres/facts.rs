@@ -81,7 +81,9 @@ pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
             facts.push(modes::isolation(row.text(1)?));
         }
         if name == "shared_buffers" {
-            facts.push(modes::server_memory(name, row.text(1)?));
+            let size = row.text(1)?;
+            facts.push(modes::server_memory(name, size));
+            facts.extend(bytes_of_setting(size).map(modes::cache_bytes));
         }
         Ok(())
     };
@@ -96,4 +98,24 @@ pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
     facts.push(Fact::new("database", "tls", tls));
     facts.push(Fact::new("mode", "statements", server.account.way.name()));
     Ok(facts)
+}
+
+/// Parses a size as PostgreSQL shows it, such as `128MB` or `16kB`, in units of 1024; `None` for
+/// another text.
+fn bytes_of_setting(text: &str) -> Option<u64> {
+    let units = [("TB", 40), ("GB", 30), ("MB", 20), ("kB", 10), ("B", 0)];
+    let (number, shift) =
+        units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)))?;
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_settings_have_units_of_1024() {
+        let all = ["128MB", "1GB", "16kB", "8192", "-1"].map(bytes_of_setting);
+        assert_eq!(all, [Some(128 << 20), Some(1 << 30), Some(16 << 10), None, None]);
+    }
 }

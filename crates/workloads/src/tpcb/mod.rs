@@ -9,10 +9,12 @@ mod population;
 
 use std::sync::Arc;
 
+use model::numbers::count;
 use model::{
-    BadParameter, Check, Client, Conversation, Crosscheck, DbError, Dialect, Done, Identity, Kind,
-    KindIndex, Number, Parameter, ParameterKind, Places, Population, Request, Rng, ScaleInData,
-    ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
+    BadParameter, Check, Client, Conversation, Crosscheck, DbError, Dialect, Done, HOT_ROWS,
+    Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population, Request, Rng,
+    ScaleInData, ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value,
+    Workload, execute,
 };
 
 use crate::storage_engine;
@@ -105,7 +107,9 @@ impl Workload for Tpcb {
              scale and clients.",
         ]
         .map(str::to_owned)
-        .to_vec()
+        .into_iter()
+        .chain([format!("{HOT_ROWS} {} of branches.", count(self.rows.scale as u64, "row"))])
+        .collect()
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
