@@ -4,7 +4,7 @@
 //! resumed after a crash. Not here: the evaluation of the figures (study), and running one trial
 //! (trial_runner).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use analysis::findings::judge_labels;
@@ -22,7 +22,7 @@ use study::trials::TrialReport;
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::imported;
-use crate::open::is_apart_from;
+use crate::open::{can_have_tables, is_apart_from};
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
 use crate::trials::{Trials, forget_unbegun, status, trials};
 
@@ -46,11 +46,12 @@ pub struct Planned {
 
 /// Creates an experiment with a new id and this seed from a plan with varied values (`varied`).
 /// `labels` are set on all its runs. Reads the file of reference figures if the plan names one, but
-/// stores nothing.
+/// stores nothing. Fails if a workload needs tables and the database of its target keeps none.
 pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
     let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
     let (experiment, plans) = varied.into_experiment(id, wall_clock::unix_ms(), seed, labels);
+    plans.iter().try_for_each(can_have_tables)?;
     Ok(Planned { experiment: Experiment { reference, ..experiment }, plans })
 }
 
@@ -67,12 +68,30 @@ pub fn run(
     let store = Store::open(&options.store)?;
     store.add_experiment(&planned.experiment)?;
     let experiment = planned.experiment.clone();
+    let files = planned.plans.iter().filter_map(|plan| drivers::file_of(&plan.target));
+    let absent: Vec<PathBuf> = files.filter(|file| !file.exists()).collect();
     let result = resume(planned, options, stop, watcher);
     if result.is_err() {
         // Report the first error, not that of the removal.
         let _ = forget_unbegun(&store, &experiment);
+        if store.find_experiment(&experiment.id).is_err() {
+            remove_opened(&absent);
+        }
     }
     result
+}
+
+/// Removes database files that were created only because they were opened: no trial has begun that
+/// would have built data in them.
+fn remove_opened(files: &[PathBuf]) {
+    for file in files {
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = file.clone().into_os_string();
+            name.push(suffix);
+            // It may not exist.
+            let _ = std::fs::remove_file(name);
+        }
+    }
 }
 
 /// Continues a stored experiment: runs those of its trials that have no valid run yet.

@@ -365,7 +365,7 @@ pub fn resolve_workload(
         };
     }
     if !keeps_data {
-        return Err(needs_tables(&database, entry, workload, parameters));
+        return Err(needs_tables(database.dialect(), entry, workload, parameters));
     }
     let mut session = AdminSession::at(database.as_ref())?;
     let (data, identity) = match meta::read(&mut session, &fresh.identity().workload)? {
@@ -404,14 +404,35 @@ pub fn resolve_workload(
     Ok(Opened::new(database, workload, settings, data, is_kept))
 }
 
+/// Fails if a workload of the plan needs tables and the database of its target keeps none, which is
+/// known before anything is opened. Other errors are those of the run.
+pub(crate) fn can_have_tables(plan: &Plan) -> Result<(), Error> {
+    let Some(product) = drivers::of_target(&plan.target).map(|entry| entry.product) else {
+        return Ok(());
+    };
+    if product.administration.keeps_data {
+        return Ok(());
+    }
+    for Group { workload, parameters, .. } in &plan.groups {
+        let Ok(entry) = workloads::by_name(workload) else { continue };
+        let pairs = parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let settings = Settings::decide(entry.name, entry.parameters, pairs);
+        let fresh = settings.ok().and_then(|settings| entry.made(&settings, plan.seed, None).ok());
+        if fresh.is_some_and(|fresh| fresh.population().is_some() && !fresh.is_blind()) {
+            return Err(needs_tables(&product.dialect, entry, workload, parameters));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the error that a database keeps no tables, with the role of the workload to leave out.
 fn needs_tables(
-    database: &Arc<dyn Database>,
+    dialect: &Dialect,
     entry: &workloads::Entry,
     workload: &str,
     parameters: &[(String, String)],
 ) -> Error {
-    let name = database.dialect().name;
+    let name = dialect.name;
     let is_given =
         |(k, v): &(&str, &str)| parameters.iter().any(|(name, value)| name == k && value == v);
     let role = entry.roles.iter().find(|role| role.parameters.iter().all(is_given));

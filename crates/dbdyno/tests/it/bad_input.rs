@@ -412,6 +412,23 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     nothing_was_made(&home);
 }
 
+#[test]
+fn a_refused_experiment_says_only_why_and_leaves_no_file() {
+    let home = Home::new();
+    let varied = |target: &str| {
+        let axis = format!("target=sqlite:x.db,{target}");
+        ["run", "tpcc", "--repeat=3", "--vary", &axis].map(str::to_owned)
+    };
+    let args = varied("sim:");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    // Not how long it would take.
+    refused(&home, &args, USAGE, &["tpcc needs tables, and sim has none"]);
+    let args = varied("postgres://nobody@127.0.0.1:1/x");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    home.call(&args).code(UNREACHABLE).warns(&["cannot connect"]);
+    assert!(!home.path("x.db").exists() && !home.path("x.db-wal").exists());
+}
+
 /// Covers targets without tables or rows. A missing file is created, but stays empty.
 #[test]
 fn writers_need_tables_and_readers_what_is_in_them() {
