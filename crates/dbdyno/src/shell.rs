@@ -230,6 +230,34 @@ impl Shell {
         format!("{NAME}{words}{ask} {more}")
     }
 
+    /// Returns the command line that repeats this `run` command with another duration, as
+    /// [`Shell::again`] does; `None` for another command, or a run that ends by other than a
+    /// duration.
+    pub(crate) fn again_longer(&self, duration: &str) -> Option<String> {
+        const FLAG: &str = "--duration";
+        const OTHER_ENDS: [&str; 2] = ["--transactions", "--until"];
+        let begins = |word: &String, flag: &str| {
+            word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        let ends_otherwise = |word: &String| OTHER_ENDS.iter().any(|flag| begins(word, flag));
+        if self.words.first().is_none_or(|word| word != "run")
+            || self.words.iter().any(ends_otherwise)
+        {
+            return None;
+        }
+        let mut words = Vec::with_capacity(self.words.len());
+        let mut is_value = false;
+        for word in self.words.iter() {
+            let is_flag = begins(word, FLAG);
+            if !is_value && !is_flag {
+                words.push(word.clone());
+            }
+            is_value = is_flag && word == FLAG;
+        }
+        let shorter = Shell { words: words.into(), ..self.clone() };
+        Some(shorter.again(&format!("{FLAG} {duration}")))
+    }
+
     /// Returns the value of the user's lasting default with this name; `None` if the user has set
     /// none.
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {

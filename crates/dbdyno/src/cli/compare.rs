@@ -48,6 +48,7 @@ pub(crate) fn command() -> Command {
         .args(judged())
         .arg(full_flag("The full page: each transaction, metrics, all figures, plans"))
         .arg(section_flag(render::COMPARISON_SECTIONS))
+        .arg(flags::quiet("Only the results of the limits, or without limits the verdicts"))
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
                 "Exit with code 1 if this limit is broken, with 3 if it is undecided, with 2 if a \
@@ -88,10 +89,7 @@ pub(super) fn judged() -> [Arg; 2] {
 pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let asked = asked(matches)?;
     let mut judge = judge(matches)?;
-    let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
-    let gates = gates
-        .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
-        .collect::<Result<Vec<Gate>, Error>>()?;
+    let gates = gates(matches)?;
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
     let store = store(matches, shell)?;
     let compared = by_its_axis(&store, &asked);
@@ -113,6 +111,9 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         _ => {
             let mut page = page_of(&report, &compared, &gates, matches);
             tone(&mut page, &gates, matches);
+            if matches.get_flag("quiet") && flags::output_of(matches) == Output::Text {
+                page = in_brief(page, gates.len());
+            }
             if flags::output_of(matches) == Output::Csv {
                 // A table has no room for them.
                 page.verdicts[..gates.len()]
@@ -228,6 +229,14 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
         Passed::Undecided => flags::fails_undecided(matches),
         Passed::Held => false,
     }
+}
+
+/// Returns of a page only the results of the first `n_gates` verdicts, those of limits, or without
+/// limits all verdicts, each in a sentence.
+fn in_brief(mut page: Document, n_gates: usize) -> Document {
+    page.verdicts.truncate(if n_gates > 0 { n_gates } else { usize::MAX });
+    page.verdicts.iter_mut().for_each(|verdict| verdict.details.clear());
+    Document { verdicts: page.verdicts, ..Document::default() }
 }
 
 /// Sets the tones (good, warning or bad) of the verdicts on a page. The first verdicts are those on
@@ -370,6 +379,14 @@ fn varied_until_decided(report: &ComparisonReport, is_gate: bool) -> Option<(Str
         false => experiments::until_decided_words(report, render::compared_repeat_s(report)),
     };
     Some((command, words))
+}
+
+/// Parses the limits of `--fail-if`.
+pub(super) fn gates(matches: &ArgMatches) -> Result<Vec<Gate>, Error> {
+    let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
+    gates
+        .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
+        .collect()
 }
 
 /// Parses `--figure` and `--min-effect` of a comparison.

@@ -12,6 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::in_percent;
 use model::{Choice, DataPolicy, Experiment, Status, numbers};
 use plan::{REPEATS_MOST, Varied, varied_to_toml};
+use render::document::Validity;
 use render::list::short_id;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, as_json, experiment_list, for_shell};
@@ -215,6 +216,7 @@ fn print_report(
             let mut page = source.document();
             let verdict = || Document {
                 verdicts: page.verdicts.iter().take(1).cloned().collect(),
+                validity: page.validity.clone().and_then(Validity::if_invalid),
                 ..Document::default()
             };
             if let Some(printed) = required.print_if_quiet(verdict, matches, shell) {
@@ -267,7 +269,9 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
         (format!("dbdyno report {id}{by_axis} -o experiment.html"), "charts"),
         (format!("dbdyno runs list --where experiment={id}"), "each trial"),
     ];
-    let sides = (!report.axes.is_empty()).then_some(sides);
+    // Where no run of a side counts, there is nothing to compare.
+    let has_failed = report.points.iter().any(|point| point.why_none_counts.is_some());
+    let sides = (!report.axes.is_empty() && !has_failed).then_some(sides);
     let open = source.sides.as_ref().filter(|sides| render::is_open(sides));
     let open = open.filter(|_| report.plan.is_some());
     let more = open.map(|sides| until_decided(id, sides, render::repeat_s(report, &source.trials)));

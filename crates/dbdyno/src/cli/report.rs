@@ -2,7 +2,7 @@
 //! of its charts.
 
 use app::Error;
-use app::compare::{CompareBy, compare, history};
+use app::compare::{CompareBy, by_its_axis, compare, history};
 use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use render::as_json;
@@ -11,7 +11,7 @@ use render::charts::{Chart, chart_named};
 use render::list::short_id;
 use study::history::Question;
 
-use super::compare::{judge, judged};
+use super::compare::{gates, judge, judged};
 use super::experiments::{asked_tables, table_flags};
 use super::export::STDOUT;
 use super::flags::Output;
@@ -85,8 +85,22 @@ pub(crate) fn command() -> Command {
                 .help("The history of this label's values, such as build"),
         )
         .args(judged())
+        .arg(limit_flag())
         .args(table_flags().map(|flag| flag.conflicts_with_all(["history", "by", "chart"])))
         .arg(imported_flag())
+}
+
+/// Creates the flag for limits whose results begin the page of a comparison.
+fn limit_flag() -> Arg {
+    Arg::new("fail_if")
+        .long("fail-if")
+        .action(ArgAction::Append)
+        .value_name("LIMIT")
+        .conflicts_with("history")
+        .help(
+            "The page of a comparison begins with the result of this limit, as that of 'dbdyno \
+             compare' does: \"p99>+5%\"",
+        )
 }
 
 pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -143,7 +157,15 @@ fn named_source(source: &ReportSource) -> String {
 
 fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     let store = store(matches, shell)?;
-    let judge = judge(matches)?;
+    let gates = gates(matches)?;
+    let mut judge = judge(matches)?;
+    judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
+    let compared = |asked: &CompareBy| {
+        let report = compare(&store, asked, &judge)?;
+        let held: Result<Vec<_>, String> = gates.iter().map(|gate| gate.hold(&report)).collect();
+        let held = held.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
+        ReportSource::of_comparison(&store, report, held)
+    };
     let imported = imported_of(&store, matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
         let question = Question { imported, ..Question::new(label, judge) };
@@ -152,6 +174,10 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     let names = matches.get_many::<String>("names").into_iter().flatten();
     let names: Vec<String> = names.cloned().collect();
     match (matches.get_one::<String>("by"), &names[..]) {
+        (None, _) if !gates.is_empty() => {
+            let asked = by_its_axis(&store, &CompareBy::Sides(names))?;
+            compared(&asked)?.with_imported(imported)
+        }
         (None, _) => {
             let source = ReportSource::named(&store, &names, &judge)?;
             let figure = judge.primary.as_deref();
@@ -163,8 +189,7 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
         }
         (Some(axis), [experiment]) => {
             let asked = CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() };
-            let report = compare(&store, &asked, &judge)?;
-            ReportSource::of_comparison(&store, report, Vec::new())?.with_imported(imported)
+            compared(&asked)?.with_imported(imported)
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";

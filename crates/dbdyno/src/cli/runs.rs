@@ -468,10 +468,16 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) ->
     render::run_short(report, &with)
 }
 
+/// Duration that is suggested after a run that was too short for confidence intervals.
+const LONGER: &str = "1m";
+/// The same in seconds.
+const LONGER_S: f64 = 60.0;
+
 /// Returns the commands that a run's short page suggests, each with its purpose.
 fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
     let again = repeats_take(report);
+    let is_short = report.lacks_intervals() && report.measured_seconds < LONGER_S;
     let commands = match kept {
         RunIn::NoStore => vec![
             (shell.again("--full"), all),
@@ -480,7 +486,10 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
         RunIn::StoreNow => vec![
             ("dbdyno runs show last --full".to_owned(), all),
             ("dbdyno web".to_owned(), "charts of all runs"),
-            (shell.again("--repeat 5"), &*again),
+            match shell.again_longer(LONGER).filter(|_| is_short) {
+                Some(longer) => (longer, "long enough for CIs"),
+                None => (shell.again("--repeat 5"), &*again),
+            },
         ],
         RunIn::StoreBefore => {
             let id = render::list::short_id(&report.run_id);

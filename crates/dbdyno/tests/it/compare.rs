@@ -60,6 +60,17 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     assert!(!part.out.contains("\nwarning "), "{}", part.out);
     let absent = home.run(&["compare", &id, "--by=target", "--section=each_transaction"]).good();
     absent.says(&["each_transaction: statements and waits were not counted."]);
+    // In brief: the limits, or else the verdicts.
+    let brief = ["compare", &id, "--by=target", "-q"];
+    let verdict = home.run(&brief).good();
+    assert!(verdict.out.contains("of 2 points: worse") && verdict.out.lines().count() < 8);
+    let limit = home.run(&[&brief[..], &["--fail-if=tps<-1%"]].concat()).code(1);
+    assert!(limit.out.starts_with("FAILED tps<-1%: ") && !limit.out.contains("of 2 points"));
+    // The page to hand on has the limit, too.
+    let page = ["report", &id, "--by=target", "--fail-if=tps<-1%", "-o", "gate.html"];
+    home.run(&page).good();
+    let page = std::fs::read_to_string(home.path("gate.html")).expect("it was written");
+    assert!(page.contains("FAILED tps&lt;-1%: "));
     // `last` may not be the most recent run of a pipeline.
     let gate = ["compare", "last", "--by=target", "--fail-if=tps<-50%"];
     let fresh = home.run(&gate).good();
