@@ -38,6 +38,7 @@ pub mod report_source;
 pub mod routines;
 pub mod run;
 mod run_marker;
+mod scale_in_data;
 pub mod script_commands;
 mod script_data;
 pub mod seek;

@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
 use crate::meta::{self, Found};
+use crate::scale_in_data::{has_no_gap, last_numbers, numbered, scale_found};
 use crate::script_data::{self, ScriptData};
-use crate::storage_engine;
 
 /// State of a workload's data (its tables) in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -489,56 +489,6 @@ pub fn check_workload(
     }
 }
 
-/// Reads the size of data that another program built, by counting rows and tables. Returns it as
-/// values of the workload's parameters.
-fn scale_found(
-    session: &mut AdminSession,
-    database: &dyn Database,
-    workload: &dyn Workload,
-) -> Result<Vec<(String, String)>, Error> {
-    let mut found = Vec::new();
-    for ScaleInData { parameter, of: source } in workload.scale_in_data() {
-        let value = match source {
-            ScaleOf::StorageEngine(table) => {
-                let engine = storage_engine::of_table(session, database, table)?;
-                found.extend(engine.map(|name| ((*parameter).to_owned(), name.to_owned())));
-                continue;
-            }
-            ScaleOf::Rows(table) if session.has_table(table)? => {
-                session.number(&format!("SELECT count(*) FROM {table}"))?
-            }
-            ScaleOf::Rows(_) => None,
-            ScaleOf::Tables(stem) => Some(numbered(session, stem)?.len() as i64),
-            ScaleOf::LastNumber(stem, column) => {
-                let tables = numbered(session, stem)?;
-                let all = last_numbers(session, tables, column)?.into_iter();
-                all.fold(None, |least, (_, last)| match least {
-                    None => last,
-                    Some(least) => Some(last?.min(least)),
-                })
-            }
-        };
-        if let Some(value) = value.filter(|value| *value > 0) {
-            found.push(((*parameter).to_owned(), value.to_string()));
-        }
-    }
-    Ok(found)
-}
-
-/// Returns each table with the largest number in `column`; `None` for an empty one.
-fn last_numbers(
-    session: &mut AdminSession,
-    tables: impl IntoIterator<Item = String>,
-    column: &str,
-) -> Result<Vec<(String, Option<i64>)>, Error> {
-    let mut all = Vec::new();
-    for table in tables {
-        let last = session.number(&format!("SELECT max({column}) FROM {table}"))?;
-        all.push((table, last));
-    }
-    Ok(all)
-}
-
 /// Returns a note if numbered tables of another program, such as those of sysbench, have different
 /// numbers of rows, since the workload uses the smallest number in each; else `None`.
 pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>, Error> {
@@ -570,57 +520,6 @@ fn unequal(rows: &[(String, u64)], n_used: u64) -> Option<String> {
     let [more, less, used] = [*n_most, *n_least, n_used].map(format_count);
     (n_most != n_least)
         .then(|| format!("{most} has {more} rows, {least} {less}: {used} of each table are used"))
-}
-
-/// Number of table numbers after the first missing one that are checked too, in case the user
-/// dropped some of the numbered tables.
-const GAP_MAX: usize = 32;
-
-/// Fails if a number is missing among numbered tables (such as `t1`, `t2`, `t4`), because dbdyno
-/// would build the missing one among tables of another program. Tables beyond the number that the
-/// user requested in `settings` do not matter.
-fn has_no_gap(
-    session: &mut AdminSession,
-    workload: &dyn Workload,
-    settings: &Settings,
-    target: &Target,
-) -> Result<(), Error> {
-    for ScaleInData { parameter, of: source } in workload.scale_in_data() {
-        let ScaleOf::Tables(stem) = source else { continue };
-        let n = numbered(session, stem)?.len();
-        if settings.is_given(parameter) && settings.count(parameter) <= n as u64 {
-            continue;
-        }
-        for number in n + 2..=n + 1 + GAP_MAX {
-            let name = format!("{stem}{number}");
-            if session.has_table(&name)? {
-                return Err(Error::Failed(format!(
-                    "{target} has the table {name}, but not {stem}{}: tables are used from 1 on \
-                     without a gap; name another database, or give them these names",
-                    n + 1
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Largest number of numbered tables, such as `sbtest1`, that are looked for; further ones are
-/// ignored.
-const TABLES_MAX: usize = 10_000;
-
-/// Returns the existing tables that are named `stem` and a number, from 1 up to the first missing
-/// one.
-fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error> {
-    let mut tables = Vec::new();
-    while tables.len() < TABLES_MAX {
-        let next = format!("{stem}{}", tables.len() + 1);
-        if !session.has_table(&next)? {
-            break;
-        }
-        tables.push(next);
-    }
-    Ok(tables)
 }
 
 /// Data of another workload that occupy table names which the wanted workload needs.
