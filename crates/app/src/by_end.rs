@@ -24,6 +24,8 @@ pub struct Ended {
     pub failures: BTreeMap<(u32, KindIndex, DbErrorKind), u64>,
     /// Number of those that were retried, and of their retries, by transaction type.
     pub retried: BTreeMap<KindIndex, (u64, u64)>,
+    /// Number of those that were not executed, because they had waited too long.
+    pub skipped: u64,
     /// Statements of all of them.
     pub traffic: Traffic,
     /// For each client, the number of those that finished, and their response times in nanoseconds.
@@ -33,6 +35,10 @@ pub struct Ended {
 impl Ended {
     fn record(&mut self, recorded: &Recorded<'_>) {
         let Recorded { client, sample, .. } = recorded;
+        if recorded.is_skipped {
+            self.skipped += 1;
+            return;
+        }
         self.traffic += sample.traffic;
         if sample.retries > 0 {
             let (count, retries) = self.retried.entry(sample.kind).or_default();
@@ -64,6 +70,7 @@ impl Ended {
             let mine = self.retried.entry(*kind).or_default();
             *mine = (mine.0 + count, mine.1 + retries);
         }
+        self.skipped += other.skipped;
         self.traffic += other.traffic;
         for (client, (count, sum_ns)) in &other.clients {
             let mine = self.clients.entry(*client).or_default();
@@ -148,7 +155,7 @@ mod tests {
             traffic: Traffic { reads: 3, ..Traffic::default() },
         };
         let measure_start_ns = begin_ms * NS_PER_MS;
-        by_end.record(&Recorded { client, sample: &sample, measure_start_ns });
+        by_end.record(&Recorded { client, sample: &sample, measure_start_ns, is_skipped: false });
     }
 
     #[test]

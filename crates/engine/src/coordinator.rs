@@ -22,6 +22,7 @@ use crate::os_sched::Granted;
 use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
 use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, producers, threads};
+use crate::queued::{Queued, with_queues};
 use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::rejections::Acceptance;
 use crate::stop::{AHEAD_NS, NEVER, Stop};
@@ -148,15 +149,6 @@ pub fn run(
         Placement::Simulated => run_simulated(job, stop, start, events),
         Placement::Thread | Placement::Loop => run_in_time(job, stop, start, events),
     }
-}
-
-/// Length of a group's arrival queue at the end of a second.
-struct Queued {
-    group: u16,
-    second: i64,
-    waiting: u64,
-    /// Number of transactions that clients were executing.
-    running: u64,
 }
 
 /// State of a run in progress in this process, kept by its coordinator: the same on threads, on
@@ -603,22 +595,6 @@ impl<'a> Coordinator<'a> {
         let workload = &self.job.groups[usize::from(group)].workload;
         workload.kind_of(model::Number::Arrival { group, nth })
     }
-}
-
-/// Adds lengths of arrival queues to the records in `parts` for the same
-/// group and second. Adds a record if there is none.
-fn with_queues(mut parts: Vec<Second>, queued: impl Iterator<Item = Queued>) -> Vec<Second> {
-    for Queued { group, second, waiting, running } in queued {
-        let is_it = |part: &&mut Second| (part.group, part.second) == (group, second);
-        match parts.iter_mut().find(is_it) {
-            Some(part) => (part.waiting, part.running) = (Some(waiting), Some(running)),
-            None => {
-                let (waiting, running) = (Some(waiting), Some(running));
-                parts.push(Second { waiting, running, ..Second::new(group, second) });
-            }
-        }
-    }
-    parts
 }
 
 fn run_in_time(

@@ -24,6 +24,9 @@ pub struct Recorded<'a> {
     pub sample: &'a Sample,
     /// Start of the measured phase, in nanoseconds of the run's clock.
     pub measure_start_ns: u64,
+    /// Whether the transaction was not executed, because it had waited too long. The sample then
+    /// has its intended start, and as its end the instant at which it was dropped.
+    pub is_skipped: bool,
 }
 
 /// A group of clients with the same workload, database and load, as the engine needs it.

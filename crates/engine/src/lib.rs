@@ -15,6 +15,7 @@ mod job;
 mod os_sched;
 mod pacer;
 mod place;
+mod queued;
 mod recorder;
 mod rejections;
 mod reply_lag;

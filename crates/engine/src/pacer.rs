@@ -32,11 +32,13 @@ impl Budget {
     }
 }
 
-/// An arrival in open load that was dropped because the queue was full.
+/// An arrival in open load that was dropped: the queue was full, or it had waited too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) nth: u64,
     pub(crate) intended_ns: u64,
+    /// Whether it had waited too long; else the queue was full.
+    pub(crate) is_late: bool,
 }
 
 /// Arrivals of an open-load group, and the queue of arrivals that are due and that no client has
@@ -123,7 +125,7 @@ impl Arrivals {
             now_ns.saturating_sub(*intended_ns) > self.queue_wait_ns
         };
         while let Some((nth, intended_ns)) = queue.waiting.pop_front_if(is_late) {
-            dropped.push(Dropped { nth, intended_ns });
+            dropped.push(Dropped { nth, intended_ns, is_late: true });
         }
         let next = queue.waiting.pop_front().or_else(|| {
             let next = queue.peek(start_ns, end_ns)?;
@@ -145,7 +147,7 @@ impl Arrivals {
                 queue.waiting.push_back((nth, intended_ns));
                 continue;
             }
-            dropped.push(Dropped { nth, intended_ns });
+            dropped.push(Dropped { nth, intended_ns, is_late: false });
             if self.queue_full == QueueFull::Stop {
                 // The measured window ends only when a full queue is noticed, since other clients
                 // have committed until then.

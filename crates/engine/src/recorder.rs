@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::{
     Counts, CustomMetric, CustomMetricKind, CustomMetricSecond, DbError, ErrorCount, KindIndex,
-    Load, NS_PER_S, Outcome, Recording, Sample, Second, Traffic,
+    Load, NS_PER_S, Number, Outcome, Recording, Sample, Second, Slot, Traffic,
 };
 use stats::{Histogram, Range, Sparse};
 
@@ -294,7 +294,12 @@ impl Recorder {
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
         let start_ns = self.stop.measure_start_ns();
         if let Some(sample_hook) = &self.sample_hook {
-            sample_hook(&Recorded { client, sample, measure_start_ns: start_ns });
+            sample_hook(&Recorded {
+                client,
+                sample,
+                measure_start_ns: start_ns,
+                is_skipped: false,
+            });
         }
         let second = second_of(sample.slot.intended_ns, start_ns);
         let is_rated = self.is_rated(sample, start_ns);
@@ -349,6 +354,29 @@ impl Recorder {
             let cells = shard.groups[usize::from(group)].kind(kind);
             cells.figures(second).counts.dropped += 1;
         });
+    }
+
+    /// Tells the hook of an arrival that had waited too long when a client was free at `now_ns`.
+    pub(crate) fn tell_skipped(
+        &self,
+        client: u32,
+        kind: KindIndex,
+        intended_ns: u64,
+        number: Number,
+        now_ns: u64,
+    ) {
+        let Some(sample_hook) = &self.sample_hook else { return };
+        let sample = Sample {
+            kind,
+            slot: Slot { number, intended_ns, claimed_ns: now_ns },
+            started_ns: now_ns,
+            finished_ns: now_ns,
+            outcome: Outcome::RolledBack,
+            retries: 0,
+            traffic: Traffic::default(),
+        };
+        let measure_start_ns = self.stop.measure_start_ns();
+        sample_hook(&Recorded { client, sample: &sample, measure_start_ns, is_skipped: true });
     }
 
     /// Counts a transaction that had not ended when the run did, and records the time from its

@@ -401,6 +401,8 @@ struct WorkerMessage {
     commits: u64,
     carried_in: u64,
     samples: Vec<Sample>,
+    /// Waits of the arrivals that were dropped because they had waited too long, in nanoseconds.
+    skipped_ns: Vec<u64>,
 }
 
 fn tell(job: Job) -> WorkerMessage {
@@ -409,10 +411,13 @@ fn tell(job: Job) -> WorkerMessage {
 
 fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> WorkerMessage {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
-    let kept = Arc::clone(&samples);
-    let sample_hook: SampleHook = Arc::new(move |recorded: &Recorded<'_>| {
-        kept.lock().expect("no panics here").push(*recorded.sample);
-    });
+    let skipped_ns: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let (kept, skip) = (Arc::clone(&samples), Arc::clone(&skipped_ns));
+    let sample_hook: SampleHook =
+        Arc::new(move |recorded: &Recorded<'_>| match recorded.is_skipped {
+            true => skip.lock().expect("no panics here").push(recorded.sample.wait_ns()),
+            false => kept.lock().expect("no panics here").push(*recorded.sample),
+        });
     job.sample_hook = Some(sample_hook);
     let mut events = Vec::new();
     let ran = run(job, stop, &mut |now_ns| now_ns, &mut |event| {
@@ -433,7 +438,8 @@ fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> W
         }
     }
     let samples = std::mem::take(&mut *samples.lock().expect("no panics here"));
-    WorkerMessage { ran, events, ramp_up, measured, commits, carried_in, samples }
+    let skipped_ns = std::mem::take(&mut *skipped_ns.lock().expect("no panics here"));
+    WorkerMessage { ran, events, ramp_up, measured, commits, carried_in, samples, skipped_ns }
 }
 
 fn arrivals(rate_per_s: f64, until_ns: u64) -> Vec<u64> {
@@ -783,6 +789,8 @@ fn an_arrival_that_has_waited_too_long_is_dropped_when_a_client_is_free() {
     let Counts { committed, dropped, unfinished, .. } = shown.measured;
     assert!(committed.abs_diff(1500) <= 1 && dropped.abs_diff(1490) <= 10, "{:?}", shown.measured);
     assert!(unfinished <= 11, "{:?}", shown.measured);
+    assert_eq!(shown.skipped_ns.len() as u64, dropped);
+    assert!(shown.skipped_ns.iter().all(|ns| *ns > wait_ns), "{:?}", shown.skipped_ns);
 }
 
 #[test]
