@@ -104,7 +104,7 @@ impl ByEnd {
         Arc::new(move |recorded: &Recorded<'_>| this.record(recorded))
     }
 
-    /// Adds a transaction.
+    /// Adds a transaction to the interval in which it ended.
     pub fn record(&self, recorded: &Recorded<'_>) {
         let ended_ns = recorded.sample.finished_ns.checked_sub(recorded.measure_start_ns);
         let Some(ended_ns) = ended_ns else { return };

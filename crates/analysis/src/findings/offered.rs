@@ -18,7 +18,7 @@ const BUSY_PERCENT_MAX: f64 = 90.0;
 const NEEDED_PERCENT_MAX: f64 = 95.0;
 
 enum Offer {
-    Dropped { dropped: u64, offered: u64, has_limit: bool, why: &'static str },
+    Dropped { dropped: u64, offered: u64, cause: &'static str, why: &'static str },
     QueueTooSmall { queue: u64, busy_percent: f64 },
     QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
     QueueAtEnd { first: f64, last: f64, steps: usize },
@@ -31,17 +31,13 @@ enum Offer {
 impl Offer {
     fn text(self) -> FindingText {
         match self {
-            Offer::Dropped { dropped, offered, has_limit, why } => FindingText {
+            Offer::Dropped { dropped, offered, cause, why } => FindingText {
                 id: "dropped_arrivals",
                 severity: Severity::Warning,
                 text: format!(
-                    "{} of {} {} and were dropped ({}){why}.",
+                    "{} of {} {cause} and were dropped ({}){why}.",
                     model::format_count(dropped),
                     count(offered, "arrival"),
-                    match has_limit {
-                        true => "waited too long",
-                        false => "found the queue full",
-                    },
                     percent_text(percent(dropped, offered))
                 ),
             },
@@ -144,9 +140,12 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     };
     let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_too_much(*percent));
     let load = view.described.map(|described| &described.load);
-    let has_limit = matches!(load, Some(Load::Open { queue_wait_ns: Some(_), .. }));
+    let cause = match load {
+        Some(Load::Open { queue_wait_ns: Some(_), .. }) => "waited too long",
+        _ => "found the queue full",
+    };
     let all = [
-        (dropped > 0).then_some(Offer::Dropped { dropped, offered, has_limit, why }),
+        (dropped > 0).then_some(Offer::Dropped { dropped, offered, cause, why }),
         idle_percent.and_then(|percent| queue_too_small(view, percent)),
         queue_grew(view).or_else(|| queue_at_end(view)),
         (unfinished > 0).then_some(match is_cut_off(view) {

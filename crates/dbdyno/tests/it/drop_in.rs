@@ -326,9 +326,9 @@ fn late_transactions_are_skipped_with_a_limit() {
         let processed = number_after(&ran.out, "actually processed:");
         assert_eq!(skipped + processed, 200.0, "{}", ran.out);
         assert!(skipped > 100.0, "{}", ran.out);
-        assert!(number_after(&ran.out, "(max") <= 150.0, "{}", ran.out);
     }
-    let args = [&args[..4], &["150", "-t", "5", "-f", &file]].concat();
+    let fast = bench.home.write("fast.sql", "SELECT 1;\n");
+    let args = [&args[..4], &["100000", "-t", "5", "-f", &fast]].concat();
     assert_eq!(labels(&bench.dbdyno(&args).0.out), labels(&bench.pgbench(&args).0.out));
 }
 
@@ -455,8 +455,8 @@ fn an_interrupt_cancels_running_statements_and_is_reported() {
     let file = bench.home.write("script.sql", "SELECT pg_sleep(600);\n");
     let words = ["pgbench", "--no-store", "-n", "-T", "600", "-f", &file];
     let started = Started::new(bench.with_server(bench.home.dbdyno(&words)));
-    let runs = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> \
-                pg_backend_pid()";
+    let runs = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND \
+                pid <> pg_backend_pid()";
     assert!(crate::waiting::eventually(|| bench.sql(runs).trim() == "1"));
     started.interrupt();
     let ran = started.end();

@@ -7,11 +7,11 @@ use app::Error;
 /// Options with which a program names a server, a password and TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaks {
-    /// sysbench on MySQL and MariaDB.
+    /// Options of sysbench that begin with `--mysql-`.
     Mysql,
-    /// sysbench on PostgreSQL.
+    /// Options of sysbench that begin with `--pgsql-`.
     Pgsql,
-    /// Programs of PostgreSQL.
+    /// Options and environment variables that libpq's programs read.
     Libpq,
 }
 

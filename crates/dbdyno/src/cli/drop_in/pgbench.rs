@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use analysis::report::Report;
 use app::by_end::{ByEnd, Ended};
 use app::run::{RunOptions, RunResult, run as run_plan};
 use app::watcher::Intervals;
@@ -260,7 +261,7 @@ impl Asked {
             has_rate: self.rate.is_some(),
             has_limit: self.rate.is_some() && self.limit_ms.is_some(),
             has_retries: self.tries != 1,
-            told: (0, 0),
+            told: 0,
         };
         let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
         // Also without programs, since debug() prints.
@@ -279,7 +280,7 @@ impl Asked {
         };
         let result = run_plan(plan, options, &stop, &mut told)?;
         log.map(Log::end).transpose()?;
-        told.tell(result.report.measured_seconds as i64, &result.tally);
+        told.tell(result.report.measured_seconds as i64);
         self.report(matches, &result, &by_end.all(), shell)
     }
 
@@ -337,18 +338,7 @@ impl Asked {
         if let Some(reason) = &report.reason {
             shell.say(&format!("dbdyno: {}", Speaks::Libpq.reworded(reason)));
         }
-        for (client, script, error) in &aborted {
-            let known = report.block.errors.iter().find(|known| known.kind == error.name());
-            let message = known.map_or_else(|| error.name(), |known| &known.message);
-            shell.say(&format!(
-                "dbdyno {PROGRAM}: error: client {client} script {script} aborted: {message}"
-            ));
-        }
-        if !aborted.is_empty() {
-            shell.say(&format!(
-                "dbdyno {PROGRAM}: error: Run was aborted; the above results are incomplete."
-            ));
-        }
+        tell_aborted(&aborted, report, shell);
         Ok(match (result.is_interrupted, report.status) {
             (true, _) => INTERRUPTED,
             (false, _) if !aborted.is_empty() => ABORTED,
@@ -450,6 +440,22 @@ impl Asked {
             parameters.push((name, given(&value)));
         }
         Ok(())
+    }
+}
+
+/// Names the clients that an error has ended.
+fn tell_aborted(aborted: &[(u32, KindIndex, DbErrorKind)], report: &Report, shell: &Shell) {
+    for (client, script, error) in aborted {
+        let known = report.block.errors.iter().find(|known| known.kind == error.name());
+        let message = known.map_or_else(|| error.name(), |known| &known.message);
+        shell.say(&format!(
+            "dbdyno {PROGRAM}: error: client {client} script {script} aborted: {message}"
+        ));
+    }
+    if !aborted.is_empty() {
+        shell.say(&format!(
+            "dbdyno {PROGRAM}: error: Run was aborted; the above results are incomplete."
+        ));
     }
 }
 

@@ -34,8 +34,14 @@ pub(super) struct Log {
     writer: JoinHandle<std::io::Result<()>>,
 }
 
-/// A transaction with its client, and with the time since 1970 at which it ended, in microseconds.
-type Ended = (Sample, u32, u64);
+/// A transaction that has ended or was skipped.
+struct Ended {
+    sample: Sample,
+    client: u32,
+    /// Time since 1970 at which it ended, in microseconds.
+    ended_us: u64,
+    is_skipped: bool,
+}
 
 impl Log {
     /// Creates the file `path`, and returns the log with the function that adds a transaction to
@@ -52,7 +58,9 @@ impl Log {
             let ended_us = sample.finished_ns / NS_PER_US;
             let began_us = *began.get_or_init(|| app::unix_ms().unsigned_abs() * 1000 - ended_us);
             // Without a writer, the end reports its error.
-            say.send((*sample, recorded.client, began_us + ended_us)).ok();
+            let Recorded { client, is_skipped, .. } = *recorded;
+            let ended_us = began_us + ended_us;
+            say.send(Ended { sample: *sample, client, ended_us, is_skipped }).ok();
         };
         Ok((Log { path, writer }, Arc::new(hook)))
     }
@@ -70,8 +78,8 @@ fn write_all(
     hear: &Receiver<Ended>,
 ) -> std::io::Result<()> {
     let mut lines = Lines::new(*options);
-    for (sample, client, ended_us) in hear {
-        file.write_all(lines.add(&sample, client, ended_us).as_bytes())?;
+    for ended in hear {
+        file.write_all(lines.add(&ended).as_bytes())?;
     }
     if let Some(interval) = lines.interval {
         file.write_all(interval.line().as_bytes())?;
@@ -93,17 +101,18 @@ impl Lines {
         Lines { options, of_clients: BTreeMap::new(), n_seen: 0, interval: None }
     }
 
-    /// Returns what a transaction of a client adds to the file.
-    fn add(&mut self, sample: &Sample, client: u32, ended_us: u64) -> String {
+    /// Returns what a transaction adds to the file.
+    fn add(&mut self, ended: &Ended) -> String {
         match self.options.every_s {
-            Some(every_s) => self.add_to_interval(sample, ended_us / 1_000_000, every_s),
-            None => self.line(sample, client, ended_us),
+            Some(every_s) => self.add_to_interval(ended, every_s),
+            None => self.line(ended),
         }
     }
 
-    fn line(&mut self, sample: &Sample, client: u32, ended_us: u64) -> String {
+    fn line(&mut self, ended: &Ended) -> String {
+        let Ended { sample, client, ended_us, is_skipped } = ended;
         // pgbench counts them from 1.
-        let nth = self.of_clients.entry(client).or_default();
+        let nth = self.of_clients.entry(*client).or_default();
         *nth += 1;
         let nth = *nth;
         self.n_seen += 1;
@@ -114,12 +123,14 @@ impl Lines {
         }
         let (script, s, us) = (sample.kind, ended_us / 1_000_000, ended_us % 1_000_000);
         let time = match failure(sample.outcome, self.options.is_detailed) {
+            _ if *is_skipped => "skipped".to_owned(),
             Some(kind) => kind.to_owned(),
             None => (sample.response_ns() / NS_PER_US).to_string(),
         };
         let mut line = format!("{client} {nth} {time} {script} {s} {us}");
         if self.options.has_rate {
-            line += &format!(" {}", lag_ns(sample) / NS_PER_US);
+            let lag_ns = if *is_skipped { 0 } else { lag_ns(sample) };
+            line += &format!(" {}", lag_ns / NS_PER_US);
         }
         if self.options.has_retries {
             line += &format!(" {}", sample.retries);
@@ -127,7 +138,8 @@ impl Lines {
         line + "\n"
     }
 
-    fn add_to_interval(&mut self, sample: &Sample, ended_s: u64, every_s: u64) -> String {
+    fn add_to_interval(&mut self, ended: &Ended, every_s: u64) -> String {
+        let (options, ended_s) = (self.options, ended.ended_us / 1_000_000);
         let mut out = String::new();
         let current = self.interval.get_or_insert_with(|| Interval::new(ended_s));
         // Also intervals without a transaction have a line.
@@ -135,7 +147,10 @@ impl Lines {
             out += &current.line();
             *current = Interval::new(current.start_s + every_s);
         }
-        current.add(sample);
+        match ended.is_skipped {
+            true => current.skipped += 1,
+            false => current.add(&ended.sample, &options),
+        }
         out
     }
 }
@@ -163,6 +178,7 @@ struct Interval {
     count: u64,
     latency: Moments,
     lag: Moments,
+    skipped: u64,
     retried: u64,
     retries: u64,
     serialization: u64,
@@ -196,28 +212,33 @@ impl Interval {
         Interval { start_s, ..Interval::default() }
     }
 
-    fn add(&mut self, sample: &Sample) {
-        let is_first = self.count == 0;
-        self.count += 1;
+    fn add(&mut self, sample: &Sample, options: &LogOptions) {
         self.retried += u64::from(sample.retries > 0);
         self.retries += u64::from(sample.retries);
-        match sample.outcome {
-            Outcome::Failed(DbErrorKind::Serialization) => self.serialization += 1,
-            Outcome::Failed(DbErrorKind::Deadlock) => self.deadlock += 1,
-            _ => {}
+        // pgbench counts and measures those that succeeded.
+        match (sample.outcome, options.is_detailed) {
+            (Outcome::Failed(DbErrorKind::Serialization), true) => self.serialization += 1,
+            (Outcome::Failed(DbErrorKind::Deadlock), true) => self.deadlock += 1,
+            (Outcome::Failed(_) | Outcome::Unknown, _) => {}
+            _ => {
+                let is_first = self.count == 0;
+                self.count += 1;
+                let us = |ns: u64| ns as f64 / NS_PER_US as f64;
+                self.latency.add(us(sample.response_ns()), is_first);
+                if options.has_rate {
+                    self.lag.add(us(lag_ns(sample)), is_first);
+                }
+            }
         }
-        let us = |ns: u64| ns as f64 / NS_PER_US as f64;
-        self.latency.add(us(sample.response_ns()), is_first);
-        self.lag.add(us(lag_ns(sample)), is_first);
     }
 
     fn line(&self) -> String {
-        let Interval { start_s, count, latency, lag, retried, retries, serialization, deadlock } =
+        let Interval { start_s, count, skipped, retried, retries, serialization, deadlock, .. } =
             self;
-        let (latency, lag) = (latency.words(), lag.words());
-        // Nothing is skipped: late transactions are executed too.
+        let (latency, lag) = (self.latency.words(), self.lag.words());
         format!(
-            "{start_s} {count} {latency} {lag} 0 {retried} {retries} {serialization} {deadlock}\n"
+            "{start_s} {count} {latency} {lag} {skipped} {retried} {retries} {serialization} \
+             {deadlock}\n"
         )
     }
 }
@@ -249,8 +270,10 @@ mod tests {
         let mut lines = Lines::new(options);
         let failed = Outcome::Failed(DbErrorKind::Deadlock);
         let all = [(0, Outcome::Committed), (1, failed), (3, Outcome::Committed)];
-        let add =
-            |(nth, outcome)| lines.add(&sample(7, nth, outcome), 7, (100 + nth) * 1_000_000 + 9);
+        let add = |(nth, outcome)| {
+            let (sample, ended_us) = (sample(7, nth, outcome), (100 + nth) * 1_000_000 + 9);
+            lines.add(&Ended { sample, client: 7, ended_us, is_skipped: false })
+        };
         let mut text: String = all.map(add).concat();
         text.extend(lines.interval.map(|interval| interval.line()));
         text
@@ -278,8 +301,18 @@ mod tests {
         let options = LogOptions { every_s: Some(2), ..PLAIN };
         assert_eq!(
             lines(options),
-            "100 2 4000 8000000 2000 2000 10 50 5 5 0 2 4 0 1\n\
+            "100 1 2000 4000000 2000 2000 0 0 0 0 0 2 4 0 0\n\
+             102 1 2000 4000000 2000 2000 0 0 0 0 0 1 2 0 0\n"
+        );
+        let options = LogOptions { has_rate: true, is_detailed: true, ..options };
+        assert_eq!(
+            lines(options),
+            "100 1 2000 4000000 2000 2000 5 25 5 5 0 2 4 0 1\n\
              102 1 2000 4000000 2000 2000 5 25 5 5 0 1 2 0 0\n"
         );
+        let mut lines = Lines::new(LogOptions { has_rate: true, ..PLAIN });
+        let sample = sample(7, 1, Outcome::RolledBack);
+        let skipped = Ended { sample, client: 7, ended_us: 100_000_009, is_skipped: true };
+        assert_eq!(lines.add(&skipped), "7 1 skipped 1 100 9 0\n");
     }
 }

@@ -23,20 +23,18 @@ pub(super) struct Told {
     pub(super) has_limit: bool,
     /// Whether transactions are tried again.
     pub(super) has_retries: bool,
-    /// Number of intervals, and of skipped transactions, that were told.
-    pub(super) told: (u64, u64),
+    /// Number of intervals that were told.
+    pub(super) told: u64,
 }
 
 impl Told {
     /// Prints the lines of all seconds before `end`.
-    pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
+    pub(super) fn tell(&mut self, end: i64) {
         while let Some(seconds) = self.intervals.next(end) {
             let every = seconds.end - seconds.start;
-            let ended = self.by_end.take(self.told.0);
+            let ended = self.by_end.take(self.told);
             let (n, times) = (ended.response.count(), &ended.response);
             let in_ms = |ns: f64| if n == 0 { 0.0 } else { ns / NS_PER_MS as f64 };
-            let all = tally.span(0..tally.newest().unwrap_or(0) + 1);
-            let skipped = all.counts.dropped;
             let progress = Progress {
                 at_s: match self.has_time_stamps {
                     true => app::unix_ms() as f64 / 1e3,
@@ -47,10 +45,10 @@ impl Told {
                 sd_ms: in_ms(times.sd()),
                 failed: failed(&ended, None),
                 lag_ms: self.has_rate.then(|| in_ms(ended.lag.mean())),
-                skipped: self.has_limit.then(|| skipped - self.told.1.min(skipped)),
+                skipped: self.has_limit.then_some(ended.skipped),
                 retried: self.has_retries.then(|| retried(&ended, None)),
             };
-            self.told = (self.told.0 + 1, skipped);
+            self.told += 1;
             self.shell.say(&pgbench_progress(&progress, self.has_time_stamps));
         }
     }
@@ -79,7 +77,7 @@ pub(super) fn retried(ended: &Ended, kind: Option<KindIndex>) -> (u64, u64) {
 impl Watcher for Told {
     fn event(&mut self, event: &Event, tally: &Tally) {
         if let Some(end) = ended_with(event, tally) {
-            self.tell(end, tally);
+            self.tell(end);
         }
     }
 

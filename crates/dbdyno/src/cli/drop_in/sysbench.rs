@@ -371,10 +371,13 @@ impl Asked<'_> {
         Ok(if told.has_failed_report && outcome == DONE { ERROR } else { outcome })
     }
 
-    /// Whether an error is one of the script's event, which begins with the place in the script.
+    /// Whether an error is one of the script's event, which begins with the place in the script, or
+    /// in one that it loads.
     fn is_of_event(&self, reason: &str) -> bool {
-        let place = reason.strip_prefix(self.test).and_then(|rest| rest.strip_prefix(':'));
-        place.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+        let mut parts = reason.splitn(3, ':');
+        let is_script =
+            parts.next().is_some_and(|name| name == self.test || name.ends_with(".lua"));
+        is_script && parts.next().is_some_and(|line| line.parse::<u32>().is_ok())
     }
 
     /// Returns whose options the advice of an error names.

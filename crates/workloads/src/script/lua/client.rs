@@ -23,6 +23,9 @@ use super::shared::{Handle, Shared, broken};
 use super::state::{ACTS, State, message_of};
 use crate::tx_control;
 
+/// What MySQL's client library says of a connection that was lost during a statement.
+const LOST: (i64, &str, &str) = (2013, "HY000", "Lost connection to server during query");
+
 /// What a client runs as its transactions.
 pub(super) enum Role {
     /// Events of the script.
@@ -138,7 +141,7 @@ impl Running {
     /// server closed has the number of MySQL's client library.
     fn as_scripts_know<'e>(&self, no: &'e DbError) -> (i64, &'e str, &'e str) {
         let is_lost = no.code == 0 && no.kind.breaks_session() && !no.is_silence();
-        match is_lost && self.shared.driver_name.get() == MYSQL {
+        match is_lost && self.shared.driver_name.get() == super::names::WITH_QUESTION_MARKS {
             true => LOST,
             // Drivers put the name of a prepared statement in front.
             false => {
@@ -494,11 +497,6 @@ impl Drop for User {
 }
 
 /// Returns the name by which scripts tell the dialects of databases apart: sysbench has two.
-/// Name of the driver of sysbench for MariaDB and MySQL.
-const MYSQL: &str = "mysql";
-/// What MySQL's client library says of a connection that was lost during a statement.
-const LOST: (i64, &str, &str) = (2013, "HY000", "Lost connection to server during query");
-
 fn driver_name(placeholder: Placeholder) -> &'static str {
     match placeholder {
         Placeholder::Dollar => super::names::WITH_DOLLARS,
