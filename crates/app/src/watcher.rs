@@ -33,9 +33,9 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Creates intervals of `every_s` seconds; there are none if that is `None`.
+    /// Creates intervals of `every_s` seconds; there are none if that is `None` or not positive.
     pub fn new(every_s: Option<i64>) -> Intervals {
-        Intervals { every_s, untold: 0 }
+        Intervals { every_s: every_s.filter(|seconds| *seconds > 0), untold: 0 }
     }
 
     /// Returns the next interval that ends with or before the second `end`.
@@ -51,5 +51,19 @@ impl Intervals {
     /// it completes none. A second is complete when the next one has begun.
     pub fn complete_with(event: &Event, tally: &Tally) -> Option<i64> {
         matches!(event, Event::Second(_)).then(|| tally.newest()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_of_no_length_are_none() {
+        for every_s in [None, Some(0), Some(-1)] {
+            assert_eq!(Intervals::new(every_s).next(100), None, "{every_s:?}");
+        }
+        let mut intervals = Intervals::new(Some(2));
+        assert_eq!([intervals.next(3), intervals.next(3)], [Some(0..2), None]);
     }
 }

@@ -247,6 +247,29 @@ end
     assert!(unknown.to_string().contains("'oltp_table_size'"), "{unknown}");
 }
 
+#[test]
+fn a_script_of_0_5_ends_by_exit_and_does_not_see_errors_of_bulk_inserts() {
+    const OLD: &str = r#"
+function prepare()
+  db_query("CREATE TABLE twice (id INT PRIMARY KEY)")
+  os.exit()
+end
+function event()
+  db_bulk_insert_init("INSERT INTO twice VALUES")
+  db_bulk_insert_next("(1)")
+  db_bulk_insert_done()
+end
+"#;
+    let server = MARIADB.start();
+    let site = Site::new(&server.target(), read("twice.lua", OLD, &[], &[]).expect("valid"));
+    site.command("prepare").expect("an exit with success");
+    events(&site, 3).expect("a duplicate is ignored");
+    let failing = read("failing.lua", "function prepare() os.exit(3) end", &[], &[]);
+    let site = Site::new(&server.target(), failing.expect("valid"));
+    let no = site.command("prepare").expect_err("an exit with an error");
+    assert!(no.message.contains("failing.lua:1: the script called os.exit(3)"), "{no}");
+}
+
 /// Delays each reply of a session until it is polled a second time, as on an event loop.
 #[derive(Default)]
 struct Late {
@@ -545,10 +568,11 @@ const SCRIPTS: [(&str, [u64; 3]); 11] = [
 #[test]
 fn the_scripts_of_an_installed_sysbench_run_as_they_are() {
     let open = |path: &str| std::fs::read_to_string(path).ok();
-    if open(&format!("{INSTALLED}/oltp_common.lua")).is_none() {
-        eprintln!("SKIPPED: sysbench is not installed in {INSTALLED}");
-        return;
-    }
+    let is_there = open(&format!("{INSTALLED}/oltp_common.lua")).is_some();
+    assert!(
+        is_there,
+        "this test needs the scripts of sysbench in {INSTALLED}: install its package"
+    );
     for server in [MARIADB.start(), POSTGRES.start()] {
         for (name, [reads, writes, others]) in SCRIPTS {
             let path = format!("{INSTALLED}/{name}.lua");

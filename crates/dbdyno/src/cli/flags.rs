@@ -21,8 +21,11 @@ pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg 
         "" => String::new(),
         default => format!(" [default: {default}]"),
     };
+    // sysbench takes both.
+    let spelled = Some(parameter.name).filter(|name| name.contains('_'));
     let arg = Arg::new(parameter.name)
         .long(parameter.flag())
+        .aliases(spelled)
         .help(format!("{}{default}", parameter.help))
         .help_heading(heading)
         .allow_hyphen_values(true)

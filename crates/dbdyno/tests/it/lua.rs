@@ -454,6 +454,51 @@ end
 }
 
 #[test]
+fn a_script_that_reports_only_the_whole_run_ends_without_an_interval() {
+    let home = Home::new();
+    let script = r#"
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT 1") end
+function sysbench.hooks.report_cumulative(stat) print("events: " .. tostring(stat.events)) end
+"#;
+    let script = home.write("whole.lua", script);
+    let server = MARIADB.shared();
+    let place = place_of(&server.target());
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    let words = [&["sysbench", script.as_str()], &place[..], &["--events=5", "run"]].concat();
+    home.run(&words).good().says(&["events: 5"]);
+}
+
+#[test]
+fn errors_of_the_old_functions_name_the_line_of_the_script() {
+    let home = Home::new();
+    let target = format!("--target=sqlite:{}", home.path("x.db").display());
+    let script =
+        "function event()\n  db_query('SELECT 1')\n  db_query('SELECT * FROM nosuch')\nend\n";
+    let script = home.write("old.lua", script);
+    let words = ["run", &script, &target, "--transactions=1", "--ramp-up=0s", "--clients=1"];
+    let ran = home.run(&words);
+    assert!(ran.err.contains("old.lua:3:") || ran.out.contains("old.lua:3:"), "{ran:?}");
+}
+
+#[test]
+fn options_of_a_script_may_be_spelled_as_it_declares_them() {
+    let home = Home::new();
+    let script = r#"
+sysbench.cmdline.options = { table_size = { "Rows", 3 } }
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT " .. sysbench.opt.table_size) end
+"#;
+    let script = home.write("sized.lua", script);
+    let target = format!("--target=sqlite:{}", home.path("x.db").display());
+    for spelled in ["--table_size=7", "--table-size=7"] {
+        let words = ["run", &script, &target, spelled, "--transactions=1", "--ramp-up=0s"];
+        let report = home.run(&[&words[..], &["--output=json"]].concat()).good().json();
+        assert_eq!(at(&report, "groups.0.parameters.table_size"), "7");
+    }
+}
+
+#[test]
 fn both_draw_the_same_on_each_database() {
     let home = Home::new();
     let script = r#"

@@ -72,8 +72,25 @@ function io.write(...)
   return io.stdout
 end
 
+-- What os.exit raises if it tells of success: the act that called it has ended, and its client.
+local EXITED = setmetatable({}, { __tostring = function() return "the script called os.exit(0)" end })
+
 function os.exit(code)
-  error("the script called os.exit(" .. tostring(code == nil and 0 or code) .. ")", 2)
+  if code == nil or code == 0 or code == true then error(EXITED, 0) end
+  error("the script called os.exit(" .. tostring(code) .. ")", 2)
+end
+
+-- Returns the level, for `error`, of the nearest function of the script among those that called
+-- the caller of this function.
+local getinfo = debug.getinfo
+function rust.level_of_script()
+  local level = 3
+  while true do
+    local info = getinfo(level, "S")
+    if not info then return 1 end
+    if info.source:sub(1, 1) == "@" then return level - 1 end
+    level = level + 1
+  end
 end
 
 -- Modules --------------------------------------------------------------------------------------
@@ -435,6 +452,7 @@ end
 
 local function ended(ok, result)
   if ok then return true, result end
+  if result == EXITED then return true, true end
   return false, failure(result)
 end
 

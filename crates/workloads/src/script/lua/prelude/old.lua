@@ -30,8 +30,17 @@ function db_query(text)
 end
 
 function db_bulk_insert_init(head) connected():bulk_insert_init(head) end
-function db_bulk_insert_next(row) connected():bulk_insert_next(row) end
-function db_bulk_insert_done() connected():bulk_insert_done() end
+
+-- Calls a method whose errors that sysbench ignores are not seen by the script.
+local function tolerated(method, ...)
+  local connection = connected()
+  local ok, problem = pcall(connection[method], connection, ...)
+  local is_ignored = type(problem) == "table" and problem.errcode == sysbench.error.RESTART_EVENT
+  if not ok and not is_ignored then error(problem, 0) end
+end
+
+function db_bulk_insert_next(row) tolerated("bulk_insert_next", row) end
+function db_bulk_insert_done() tolerated("bulk_insert_done") end
 
 function db_prepare(text) return connected():prepare(text) end
 

@@ -44,7 +44,7 @@ function drivers:name() return rust.driver_name() end
 
 local function raise_connect(errno, state, message)
   error(("connection creation failed: %s (errno = %d, state = '%s')"):format(
-    message, errno, state), 3)
+    message, errno, state), rust.level_of_script())
 end
 
 -- Connections that the body of the script asked for, where there is no database yet: each is made
@@ -126,7 +126,8 @@ local function raise(connection, statement, query, errno, state, message)
   connection.error = sql.error.FATAL
   rust.note_fatal()
   tell_fatal(statement, query, errno, message)
-  error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message), 4)
+  error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message),
+    rust.level_of_script())
 end
 
 -- Returns the connection's result, of which there is one, as in sysbench.
