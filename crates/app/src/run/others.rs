@@ -116,9 +116,7 @@ fn refuse_beside(
     let ours: Vec<String> = ours.collect();
     for other in others {
         let Ok(Event::Begun { description, .. }) = store.begun(&other.run) else { continue };
-        // A build has no load; it excludes others by itself.
-        let is_load = description.phases.measure_ns > 0;
-        let theirs = description.groups.iter().filter(|_| is_load).filter_map(alone_in);
+        let theirs = description.groups.iter().filter_map(alone_in);
         if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)) {
             return Err(Error::Failed(format!(
                 "another run ({}, {}) writes into the tables of {workload} in {} now, and two \
@@ -137,5 +135,8 @@ fn alone_in(group: &GroupDescription) -> Option<String> {
     let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
     let workload = entry.made(&settings, 0, None).ok()?;
-    workload.needs_tables_alone().then(|| workload.identity().workload)
+    // A build excludes others by itself; its transaction types are tables.
+    let kinds = workload.kinds().iter().map(|kind| kind.name);
+    let is_load = group.kinds.iter().map(|kind| kind.name.as_str()).eq(kinds);
+    (is_load && workload.needs_tables_alone()).then(|| workload.identity().workload)
 }

@@ -57,6 +57,7 @@ mod stored;
 mod target_from;
 mod terminal;
 mod tpch;
+mod tpch_killed;
 mod translate;
 mod unchanged;
 mod waiting;

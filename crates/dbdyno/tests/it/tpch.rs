@@ -108,10 +108,10 @@ fn a_query_is_a_figure_by_its_mere_name() {
     assert!(slip.err.contains("the figure q99 (did you mean 'q"), "{slip:?}");
     let compared = ["compare", "build=1", "build=2"];
     let named = home.call(&[&compared[..], &["--figure=q9"]].concat()).good();
-    named.says(&["q9.mean_ms"]);
+    named.says(&["q9.mean ms"]);
     home.call(&[&compared[..], &["--fail-if=q9>1000000%"]].concat());
     let history = home.call(&["history", "--by=build", "--figure=q9"]).good();
-    history.says(&["q9.mean_ms"]);
+    history.says(&["q9.mean"]);
     let listed = home.call(&["runs", "list", "--where=q9<1h", "--sort=-q9"]).good();
     assert_eq!(listed.out.matches("tpch").count(), 2, "{listed:?}");
 }
@@ -223,7 +223,7 @@ fn a_file_of_duckdb_is_built_checked_run_and_dropped() {
 }
 
 /// Opens a session at a database, as an administrator does.
-fn session(target: &str) -> Box<dyn Session> {
+pub(crate) fn session(target: &str) -> Box<dyn Session> {
     let target = Target::parse(target).expect("valid");
     let database = drivers::open(&target, Opening { create: false, seed: 1 }).expect("opens");
     let clock = Rc::new(ThreadClock::unstopped());
@@ -231,14 +231,14 @@ fn session(target: &str) -> Box<dyn Session> {
     block_on(database.connect(place, Vec::new().into())).expect("connects")
 }
 
-fn execute(session: &mut dyn Session, kind: StatementKind, sql: &str) -> u64 {
+pub(crate) fn execute(session: &mut dyn Session, kind: StatementKind, sql: &str) -> u64 {
     let said = block_on(query(session, Request::Text { kind, sql }, &mut |_| Ok(())));
     said.unwrap_or_else(|no| panic!("{sql}: {no}")).n_rows
 }
 
 /// Puts a view in the place of a small table, of which a column takes longer to read than anybody
 /// waits. Q2 is the second query of stream 0, and the first one that reads the column.
-fn plant_endless_query(target: &str) {
+pub(crate) fn plant_endless_query(target: &str) {
     let mut session = session(target);
     for sql in [
         "ALTER TABLE region RENAME TO region_kept",
