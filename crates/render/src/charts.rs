@@ -409,7 +409,11 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
 /// throughput and p99 over time, and distributions of response times. `runs` has for each side its
 /// name and the report of the run with the side's median of the primary figure.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
-    distinct(overlays::charts(report, runs))
+    // Fixed sequences have no course over time and no percentiles.
+    match runs.iter().any(|(_, run)| run.is_sequence()) {
+        true => Vec::new(),
+        false => distinct(overlays::charts(report, runs)),
+    }
 }
 
 /// Returns all charts for which the report of a history has the data.

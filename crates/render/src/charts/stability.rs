@@ -53,6 +53,9 @@ type Lines<'r> = (String, Vec<(String, &'r Report)>);
 /// Returns a chart per figure for each combination of values of the varied parameters other than
 /// the main one.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
+    if trials.iter().any(|trial| trial.report.is_sequence()) {
+        return Vec::new();
+    }
     let all = lines(report, trials);
     // A run of a few seconds is a single interval, and is drawn by seconds.
     let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.intervals.len() > 1);

@@ -113,6 +113,21 @@ fn executions_are_drawn_by_type_and_by_client() {
 }
 
 #[test]
+fn runs_of_fixed_sequences_are_not_drawn_over_time_together() {
+    let (report, mut trials) = studies::experiment();
+    let is_over_time = |chart: &Chart| chart.id.starts_with("stability");
+    assert!(of_experiment(&report, &trials).iter().any(is_over_time));
+    for trial in &mut trials {
+        trial.report.groups[0].sequence = Some(22);
+    }
+    assert!(!of_experiment(&report, &trials).iter().any(is_over_time));
+    let runs = [1, 2].map(|nth| (format!("side {nth}"), subjects::closed()));
+    assert_ne!(of_median_runs(&studies::comparison(), &runs), []);
+    let runs = runs.map(|(side, _)| (side, sequence()));
+    assert_eq!(of_median_runs(&studies::comparison(), &runs), []);
+}
+
+#[test]
 fn disturbances_are_marked_over_time_once_for_all_points_of_an_experiment() {
     let (report, mut trials) = studies::experiment();
     let mut made = Made::closed();
