@@ -9,7 +9,7 @@ mod rule;
 
 use std::collections::BTreeSet;
 
-use analysis::figures::short;
+use analysis::figures::{OF_RUN, short, spellings};
 use analysis::report::{Named, Report};
 use model::{Experiment, ReportField, Rng, RunId, Status, Stream, did_you_mean, short_axis};
 use plan::varied_to_toml;
@@ -159,11 +159,13 @@ fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
 pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
     is_label(&question.by)?;
     let mut damaged = Vec::new();
-    let asks = |part: &str| question.judge.primary.as_ref().is_some_and(|name| name.contains(part));
-    let left_out = match (asks("."), asks("below")) {
-        (true, _) => Report::SERIES.to_vec(),
-        (false, true) => Report::AT_LENGTH.to_vec(),
-        (false, false) => [&Report::AT_LENGTH[..], &Report::OF_ONE_RUN].concat(),
+    let is_of_run =
+        |name: &str| spellings(name).iter().any(|own| OF_RUN.iter().any(|row| row.name == own));
+    let left_out = match question.judge.primary.as_deref() {
+        Some(name) if name.contains("below") && !name.contains('.') => Report::AT_LENGTH.to_vec(),
+        // A figure of a part of the run, such as a mere transaction type.
+        Some(name) if !is_of_run(name) => Report::SERIES.to_vec(),
+        _ => [&Report::AT_LENGTH[..], &Report::OF_ONE_RUN].concat(),
     };
     let (ended, running) = match question.imported.is_empty() || has_label(store, &question.by)? {
         true => ended_and_running(store, &question.by)?,
