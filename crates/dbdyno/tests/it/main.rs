@@ -58,6 +58,7 @@ mod target_from;
 mod terminal;
 mod tpch;
 mod tpch_killed;
+mod tpch_refused;
 mod translate;
 mod unchanged;
 mod waiting;
