@@ -132,10 +132,10 @@ fn a_client_that_is_killed_in_any_phase_of_a_test_leaves_what_the_next_one_repai
     let run = held.start(&POWER, "INSERT INTO orders%");
     held.kill(run, orders);
     held.is_whole();
-    // In the queries of streams, before a refresh function has ended.
-    let (orders, region) = (held.lock("orders", "SHARE"), held.lock("region", "ACCESS EXCLUSIVE"));
-    let run = held.start(&STREAMS, "%n_regionkey = r_regionkey%");
-    held.kill(run, (orders, region));
+    // While streams execute queries, and RF1 beside them is held.
+    let orders = held.lock("orders", "SHARE");
+    let run = held.start(&STREAMS, "INSERT INTO orders%");
+    held.kill(run, orders);
     held.is_whole();
     // In a query after RF1.
     let orders = held.lock("orders", "SHARE");
@@ -190,4 +190,43 @@ fn a_server_that_is_killed_in_any_phase_of_a_build_loses_nothing_that_the_build_
         held.is_whole();
         held.run(&["drop", "tpch"]).good();
     }
+}
+
+#[test]
+fn a_server_that_is_killed_in_any_phase_of_a_test_voids_its_figures_and_leaves_whole_data() {
+    let mut server = POSTGRES.start_with(&[("fsync", "on")]);
+    let held = Held::new(url(&server));
+    held.run(&BUILD).good();
+    let power = [&POWER[..], &["--output=json"]].concat();
+    let voids = |run: Started| {
+        let report = run.end().json();
+        let power = &report["primary_metrics"]["power_at_size"];
+        assert!(power["value"].is_null() && power["reason"].is_string(), "{power:#}");
+    };
+    // In RF1.
+    let orders = held.lock("orders", "SHARE");
+    let run = held.start(&power, "INSERT INTO orders%");
+    crash(&mut server, orders);
+    voids(run);
+    // In a query.
+    let orders = held.lock("orders", "SHARE");
+    let mut run = held.start(&power, "INSERT INTO orders%");
+    let region = held.lock("region", "ACCESS EXCLUSIVE");
+    drop(orders);
+    held.wait_for(&mut run, "%n_regionkey = r_regionkey%");
+    crash(&mut server, region);
+    voids(run);
+    // In RF2.
+    let orders = held.lock("orders", "SHARE");
+    let mut run = held.start(&power, "INSERT INTO orders%");
+    let region = held.lock("region", "ACCESS EXCLUSIVE");
+    drop(orders);
+    held.wait_for(&mut run, "%n_regionkey = r_regionkey%");
+    let orders = held.lock("orders", "SHARE");
+    drop(region);
+    held.wait_for(&mut run, "DELETE FROM orders%");
+    crash(&mut server, orders);
+    voids(run);
+    held.run(&POWER).good();
+    held.run(&["check", "tpch"]).good().says(&["4 of 4 checks pass"]);
 }
