@@ -549,7 +549,7 @@ fn table_of_points(report: &ExperimentReport, is_geometric: bool) -> Table {
 }
 
 /// Returns the names of the figures that the table of an experiment's points shows, in order: those
-/// that some point has or lacks for want of samples, without counts that are always 0.
+/// that some point has or has too few samples for, without counts that are always 0.
 fn shown_figures(report: &ExperimentReport) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {

@@ -21,8 +21,8 @@ use crate::repeats::{
 use crate::seek::{achieved, keeps_up};
 use crate::shown_figures::{figures_of, primary_of, reasons, samples_needed};
 use crate::trials::{
-    RunNote, TrialReport, case_ranges, cases, counts, is_settled, notes, warnings, why_not,
-    why_not_in_short,
+    RunNote, TrialReport, case_ranges, cases, counts, is_settled, notes, warnings,
+    why_not_in_short, why_not_mainly,
 };
 
 /// Name and version of the JSON schema of [`ExperimentReport`].
@@ -146,7 +146,7 @@ pub struct PointReport {
     /// Findings of severity note of the valid runs, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub notes: Named<RunNote>,
-    /// Reason why no trial counts, of the last attempt in full; absent if one counts or none was
+    /// Main reason why no trial counts, that of the last attempt; absent if one counts or none was
     /// made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_none_counts: Option<String>,
@@ -378,7 +378,7 @@ fn point_report(
         why_none_counts: not_counted
             .last()
             .filter(|_| counted.is_empty())
-            .map(|trial| why_not(&trial.report)),
+            .map(|trial| why_not_mainly(&trial.report)),
     }
 }
 

@@ -52,6 +52,13 @@ pub fn why_not(report: &Report) -> String {
     }
 }
 
+/// Returns the main reason why a run is invalid, as the text of its finding; what follows from it
+/// is left out.
+pub(crate) fn why_not_mainly(report: &Report) -> String {
+    let first = against(report).next().map(|finding| finding.text.clone());
+    first.unwrap_or_else(|| format!("it is {}", report.status.name()))
+}
+
 /// Returns the main reason why a run is invalid, in few words without figures, such as
 /// `overloaded`, so that equal reasons can be counted.
 pub fn why_not_in_short(report: &Report) -> String {

@@ -70,7 +70,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let page = ["report", &id, "--by=target", "--fail-if=tps<-1%", "-o", "gate.html"];
     home.run(&page).good();
     let page = std::fs::read_to_string(home.path("gate.html")).expect("it was written");
-    assert!(page.contains("FAILED tps&lt;-1%: "));
+    assert!(page.contains("FAILED tps&#60;-1%: "));
     // `last` may not be the most recent run of a pipeline.
     let gate = ["compare", "last", "--by=target", "--fail-if=tps<-50%"];
     let fresh = home.run(&gate).good();

@@ -310,7 +310,7 @@ fn a_point_without_a_trial_that_counts_is_said_first_and_has_no_verdict() {
     let page = in_a_line(&failed);
     let all = [
         "FAILED at group.users.clients=2: no trial there counts, so there is no verdict on it",
-        "NOT VALID at group.users.clients=2; the others: valid",
+        "NOT VALID at group.users.clients=2; the others: unfinished",
         "None of 3 attempts at group.users.clients=2 counts: An error stopped the run: no luck.",
     ];
     assert!(all.iter().all(|words| page.contains(words)), "{page}");

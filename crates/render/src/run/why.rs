@@ -482,9 +482,9 @@ mod tests {
     #[test]
     fn shares_add_up_to_all_however_they_are_rounded() {
         let mut rng = model::Rng::new(3, model::Stream::Order, 0);
-        for _ in 0..1_000 {
-            let n_samples = 20 + (rng.bits() % 20) as u32;
-            let mut report = with_profile(n_samples, 0.0);
+        let reports = [20, 40].map(|n_samples| with_profile(n_samples, 0.0));
+        for nth in 0..1_000 {
+            let mut report = Report { seconds: Vec::new(), ..reports[nth % 2].clone() };
             let profile = report.time_profile.as_mut().expect("a profile");
             let names = ["network", "server_cpu", "commit", "lock", "io", "latch", "client_cpu"];
             let ms = names.map(|_| (rng.bits() % 1_000) as f64 / 100.0 + 0.01);
