@@ -61,18 +61,16 @@ pub struct ForAnalytics {
 /// [`EMBEDDED`].
 pub fn for_analytics() -> ForAnalytics {
     #[cfg(feature = "duckdb")]
-    match duckdb::library_found() {
-        Ok(library) => {
-            let why = format!("on DuckDB, which suits analytics: its library is {library}");
-            return ForAnalytics { entry: &duckdb::ENTRY, why };
-        }
-        Err(missing) => {
-            let why = format!("on SQLite: {missing}");
-            return ForAnalytics { entry: EMBEDDED, why };
-        }
-    }
+    let found = duckdb::library_found().map(|library| ForAnalytics {
+        entry: &duckdb::ENTRY,
+        why: format!("on DuckDB, which suits analytics: its library is {library}"),
+    });
     #[cfg(not(feature = "duckdb"))]
-    ForAnalytics { entry: EMBEDDED, why: "on SQLite: dbdyno was built without DuckDB".to_owned() }
+    let found: Result<ForAnalytics, &str> = Err("dbdyno was built without DuckDB");
+    found.unwrap_or_else(|missing| ForAnalytics {
+        entry: EMBEDDED,
+        why: format!("on SQLite: {missing}"),
+    })
 }
 
 /// URL scheme `managed`, for private servers that dbdyno itself starts. No driver has it.

@@ -188,6 +188,6 @@ pub use value::{Row, RowSource, Value};
 pub use workload::{
     AfterError, Answer, AnswerJudge, AnswerRow, Beginning, CUT_OFF_AT, Check, Client, Command,
     ComparedQuery, Conversation, Crosscheck, Done, HOT_ROWS, LaterIndex, NO_TRANSACTIONS,
-    NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK, Routine, SMALLER_DATA, ScaleInData,
-    ScaleOf, Script, ScriptReporter, TxContext, Workload,
+    NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK, ReadAnswer, Routine, SMALLER_DATA,
+    ScaleInData, ScaleOf, Script, ScriptReporter, TxContext, Workload,
 };

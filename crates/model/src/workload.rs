@@ -68,6 +68,9 @@ pub trait AnswerJudge {
     fn differences(&mut self) -> Vec<String>;
 }
 
+/// Function that reads a row of a query's result. Fails if a value has another type than expected.
+pub type ReadAnswer = Box<dyn Fn(&dyn Row) -> Result<AnswerRow, DbError>>;
+
 /// A query whose results in two databases are compared.
 pub struct ComparedQuery {
     /// Identifier of the query, such as `q1`.
@@ -77,7 +80,7 @@ pub struct ComparedQuery {
     /// Text of the query.
     pub sql: String,
     /// Reads a row of the result into the form that is the same for every database.
-    pub read: Box<dyn Fn(&dyn Row) -> Result<AnswerRow, DbError>>,
+    pub read: ReadAnswer,
     /// Largest difference of a ratio from that in the other database, as a share of it.
     pub ratio_share: f64,
 }

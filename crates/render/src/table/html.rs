@@ -56,13 +56,16 @@ fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
     cells.iter().map(cell).collect()
 }
 
+/// Text of a title or a cell, with its CSS class.
+type Classed = (&'static str, String);
+
 /// Template of a table: titles and cells, each with its CSS class, and a folded text for each row;
 /// none if no row has one.
 #[derive(Template)]
 #[template(path = "table.html")]
 struct HtmlTable<'t> {
-    titles: Vec<(&'static str, String)>,
-    rows: Vec<(Vec<(&'static str, String)>, Option<&'t Fold>)>,
+    titles: Vec<Classed>,
+    rows: Vec<(Vec<Classed>, Option<&'t Fold>)>,
     has_folds: bool,
 }
 
