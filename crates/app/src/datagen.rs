@@ -483,7 +483,8 @@ mod tests {
         check(
             "lineitem.tbl",
             60_175,
-            "1|1552|93|1|17|24710.35|0.04|0.02|N|O|1996-03-13|\
+            // The generator writes the quantity, a decimal, as 17.
+            "1|1552|93|1|17.00|24710.35|0.04|0.02|N|O|1996-03-13|\
                1996-02-12|1996-03-22|DELIVER IN PERSON|TRUCK|egular courts above the|",
         );
     }

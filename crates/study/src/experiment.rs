@@ -9,7 +9,7 @@ use analysis::figures::{
     value_of,
 };
 use analysis::findings::{judge_kernels, judge_order};
-use analysis::report::{Named, Report};
+use analysis::report::{Named, Report, Status};
 use model::{Direction, Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, NoPeak, Scalability};
@@ -146,8 +146,8 @@ pub struct PointReport {
     /// Findings of severity note of the valid runs, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub notes: Named<RunNote>,
-    /// Main reason why no trial counts, that of the last attempt; absent if one counts or none was
-    /// made.
+    /// Main reason why no trial counts, that of the last attempt that nobody interrupted; absent if
+    /// a trial counts, or there is no such attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_none_counts: Option<String>,
 }
@@ -376,8 +376,9 @@ fn point_report(
         case_ranges: case_ranges(counted.iter().map(|trial| &trial.report)),
         notes: notes(counted.iter().map(|trial| &trial.report)),
         why_none_counts: not_counted
-            .last()
-            .filter(|_| counted.is_empty())
+            .iter()
+            .rev()
+            .find(|trial| trial.report.status != Status::Interrupted && counted.is_empty())
             .map(|trial| why_not_mainly(&trial.report)),
     }
 }

@@ -263,7 +263,7 @@ end
     let server = MARIADB.start();
     let site = Site::new(&server.target(), read("twice.lua", OLD, &[], &[]).expect("valid"));
     site.command("prepare").expect("an exit with success");
-    events(&site, 3).expect("a duplicate is ignored");
+    events(&site, 3).expect("a duplicate is counted and not seen");
     let failing = read("failing.lua", "function prepare() os.exit(3) end", &[], &[]);
     let site = Site::new(&server.target(), failing.expect("valid"));
     let no = site.command("prepare").expect_err("an exit with an error");

@@ -492,7 +492,7 @@ function event() con:query("SELECT " .. sysbench.opt.table_size) end
     let script = home.write("sized.lua", script);
     let target = format!("--target=sqlite:{}", home.path("x.db").display());
     for spelled in ["--table_size=7", "--table-size=7"] {
-        let words = ["run", &script, &target, spelled, "--transactions=1", "--ramp-up=0s"];
+        let words = ["run", &script, &target, spelled, "--duration=1s", "--ramp-up=0s"];
         let report = home.run(&[&words[..], &["--output=json"]].concat()).good().json();
         assert_eq!(at(&report, "groups.0.parameters.table_size"), "7");
     }

@@ -20,11 +20,11 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&["batchsize"], "data are built in bulk: dbdyno build --load-method"),
     (&["loaderthreads"], "sessions of a build: dbdyno build --loaders"),
     (&["reconnectonconnectionfailure"], "clients connect again after a failure"),
+    (&["newconnectionpertxn"], "each client keeps its connection"),
     (&["dbname"], "the url has the name of the database"),
 ];
 /// Elements that have no counterpart, with the reason.
 const LEFT_OUT: &[(&[&str], &str)] = &[
-    (&["newconnectionpertxn"], "each client keeps its connection"),
     (&["sessionsetupfile", "aftersessionsetupfile"], "SQL of each session is not supported"),
     (&["monitor", "collector"], "each run has metrics of machine and server"),
     (&["datadir", "fileformat", "ddlpath"], "data are built by dbdyno"),
@@ -35,7 +35,7 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
         &["usekeyingtime", "usethinktime"],
         "load = \"keythink\" pauses before and after transactions",
     ),
-    (&["retries"], "retry_attempts sets how often a conflict is retried"),
+    (&["retries"], "it is no number: retry_attempts sets how often a conflict is tried"),
 ];
 
 /// Benchmark of queries that run beside the transactions of another one.
@@ -302,6 +302,7 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             let why = "it is no number: write clients into the plan";
             self.notes.left_out(line_of(*node), &format!("terminals {text}"), why);
         }
+        let is_number = terminals.is_none() || n.is_some();
         let n = n.or_else(|| works.first()?.clients.map(|n| n as u64)).unwrap_or(1).max(1);
         let line = terminals.map_or(0, |(node, _)| line_of(node));
         if works.is_empty() {
@@ -312,7 +313,9 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             self.analytical(n, works, line);
             return;
         }
-        self.put(Key::Group("clients"), n.to_string(), line, &format!("terminals {n}"));
+        if is_number {
+            self.put(Key::Group("clients"), n.to_string(), line, &format!("terminals {n}"));
+        }
         self.phases(works);
         self.rate(works);
         self.pauses(mix);
@@ -625,10 +628,20 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             if READ.contains(&name.as_str()) {
                 continue;
             }
-            if name == "randomseed"
-                && let Some(Ok(seed)) = node.text().map(str::parse::<u64>)
-            {
-                self.put(Key::Plan("seed"), seed.to_string(), line_of(node), &name);
+            let text = node.text().unwrap_or("").trim();
+            let counterpart = match (name.as_str(), text.parse::<u64>()) {
+                ("randomseed", Ok(seed)) => Some((Key::Plan("seed"), seed.to_string())),
+                // The first attempt is no retry.
+                ("retries", Ok(n)) => {
+                    Some((Key::Plan("retry_attempts"), n.saturating_add(1).to_string()))
+                }
+                ("newconnectionpertxn", _) if text == "true" => {
+                    Some((Key::Group("connect"), "transaction".to_owned()))
+                }
+                _ => None,
+            };
+            if let Some((key, value)) = counterpart {
+                self.put(key, value, line_of(node), &format!("{name} {text}"));
             } else if let Some((_, text)) = KNOWN.iter().find(is_named) {
                 self.notes.translated(line_of(node), &name, *text);
             } else if let Some((_, why)) = LEFT_OUT.iter().find(is_named) {

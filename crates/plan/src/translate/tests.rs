@@ -192,6 +192,7 @@ fn a_configuration_becomes_a_plan_with_steps() {
     load = "open"
     rate = "steps 50 for 30s, 200"
     arrivals = "uniform"
+    connect = "transaction"
     [group.parameters]
     warehouses = 5
     weights = "45/43/4/4/4"
@@ -209,7 +210,7 @@ fn what_has_no_counterpart_is_listed_with_its_line_and_reason() {
     );
     let comments = translated("sample.xml", CONFIGURATION).comments;
     for words in [
-        "newconnectionpertxn: each client keeps its connection",
+        "newconnectionpertxn true: connect = ",
         "colour: dbdyno does not know this element",
     ] {
         assert!(comments.contains(words), "{words}: {comments}");

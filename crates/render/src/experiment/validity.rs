@@ -56,9 +56,9 @@ fn lower_case(sentence: &str) -> String {
 }
 
 /// Returns true if trials were made at the point, and none of them counts although none ended
-/// because a queue was full, which is an answer.
+/// because a queue was full, which is an answer, and not all were interrupted.
 fn has_failed(point: &PointReport) -> bool {
-    point.runs.is_empty() && point.runs_not_counted > 0 && !point.is_queue_full
+    point.why_none_counts.is_some() && !point.is_queue_full
 }
 
 /// Names the points at which no trial counts: `clients=8, clients=16`. `None` if there are none.

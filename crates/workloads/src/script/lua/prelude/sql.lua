@@ -124,6 +124,11 @@ local function raise(connection, statement, query, errno, state, message)
     error(problem, 0)
   end
   connection.error = sql.error.FATAL
+  if rust.tolerates then
+    tell_fatal(statement, query, errno, message)
+    problem.errcode = sysbench.error.RESTART_EVENT
+    error(problem, 0)
+  end
   rust.note_fatal()
   tell_fatal(statement, query, errno, message)
   error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message),
