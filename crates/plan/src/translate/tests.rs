@@ -209,10 +209,9 @@ fn what_has_no_counterpart_is_listed_with_its_line_and_reason() {
          #   line 37: frobnicate: dbdyno does not know this command\n"
     );
     let comments = translated("sample.xml", CONFIGURATION).comments;
-    for words in [
-        "newconnectionpertxn true: connect = ",
-        "colour: dbdyno does not know this element",
-    ] {
+    for words in
+        ["newconnectionpertxn true: connect = ", "colour: dbdyno does not know this element"]
+    {
         assert!(comments.contains(words), "{words}: {comments}");
     }
 }
