@@ -60,17 +60,19 @@ pub struct ForAnalytics {
 /// Chooses the embedded driver for analytics: DuckDB if its library can be loaded, otherwise
 /// [`EMBEDDED`].
 pub fn for_analytics() -> ForAnalytics {
+    let on_embedded =
+        |why: &str| ForAnalytics { entry: EMBEDDED, why: format!("on SQLite: {why}") };
     #[cfg(feature = "duckdb")]
-    let found = duckdb::library_found().map(|library| ForAnalytics {
-        entry: &duckdb::ENTRY,
-        why: format!("on DuckDB, which suits analytics: its library is {library}"),
-    });
+    let chosen = match duckdb::library_found() {
+        Ok(library) => ForAnalytics {
+            entry: &duckdb::ENTRY,
+            why: format!("on DuckDB, which suits analytics: its library is {library}"),
+        },
+        Err(missing) => on_embedded(&missing),
+    };
     #[cfg(not(feature = "duckdb"))]
-    let found: Result<ForAnalytics, &str> = Err("dbdyno was built without DuckDB");
-    found.unwrap_or_else(|missing| ForAnalytics {
-        entry: EMBEDDED,
-        why: format!("on SQLite: {missing}"),
-    })
+    let chosen = on_embedded("dbdyno was built without DuckDB");
+    chosen
 }
 
 /// URL scheme `managed`, for private servers that dbdyno itself starts. No driver has it.

@@ -11,6 +11,7 @@ use super::tls_mode::TlsMode;
 pub(crate) struct TlsOptions<'a> {
     /// Certificates of the trusted authorities; without it, those of the operating system are
     /// trusted.
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only TLS verifies"))]
     pub(crate) ca: Option<&'a Path>,
     /// Certificate that the client presents, with those of intermediate authorities.
     pub(crate) cert: Option<&'a Path>,
