@@ -288,19 +288,18 @@ fn what_errors_are(report: &Report) -> Option<String> {
 }
 
 /// Says how few independent parts the measured phase has, if the interval of throughput is clearly
-/// wider than the seconds show because neighbouring ones are alike: `, TPS from 30 s like 7
-/// independent ones`. Empty if they are about as many.
+/// wider than the seconds show because neighbouring ones are alike: `; TPS varies slowly: its 30 s
+/// count as 7.0 independent seconds`. Empty if they are about as many.
 fn independent(report: &Report) -> String {
     let n_seconds = report.measured_seconds;
     let effective =
         report.block.tps_ci95.as_ref().map(|interval| interval.n_effective / SLOTS_PER_S);
     let seen = |seconds: &f64| report.block.tps.is_some() && *seconds < n_seconds / 2.0;
     effective.filter(seen).map_or_else(String::new, |seconds| {
-        let slots = (seconds * SLOTS_PER_S).round().max(1.0);
         format!(
-            ", that of TPS of {} slots of 0.1 s with the information of {}",
-            numbers::significant(n_seconds * SLOTS_PER_S, 3),
-            numbers::significant(slots, 2)
+            "; TPS varies slowly: its {} count as {} independent seconds",
+            numbers::seconds(n_seconds),
+            numbers::significant(seconds, 2)
         )
     })
 }

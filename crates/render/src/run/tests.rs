@@ -568,8 +568,8 @@ fn the_first_page_of_a_closed_run() {
     note        2 of 27,227 transactions failed (less than 0.01 %)
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run, that of TPS of
-    600 slots of 0.1 s with the information of 51; 2 more notes
+    stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run; TPS varies
+    slowly: its 60 s count as 5.1 independent seconds; 2 more notes
 
     Next:
       dbdyno runs show last --full  # CIs, all metrics
