@@ -658,13 +658,13 @@ impl ClientLoop {
     }
 
     fn count_dropped(&mut self) {
-        let now_ns = self.clock.now();
         for dropped in self.pacer.dropped.drain(..) {
             let number = Number::Arrival { group: self.group, nth: dropped.nth };
             let kind = self.workload.kind_of(number);
             let recorder = &self.common.recorder;
             recorder.record_dropped(self.client, self.group, kind, dropped.intended_ns);
             if dropped.is_late {
+                let now_ns = self.clock.now();
                 recorder.tell_skipped(self.client, kind, dropped.intended_ns, number, now_ns);
             }
         }
