@@ -72,8 +72,14 @@ const SETTINGS: &[&str] = &[
     "wsrep_on",
 ];
 
-/// Variable with the age up to which the server answers from cached statistics of tables.
+/// Variable of servers that answer from statistics of tables which may be a day old.
 const STATISTICS_AGE: &str = "information_schema_stats_expiry";
+
+/// Query for the size of the files of all tables and indexes of the database, as it is now. It
+/// needs the privilege PROCESS.
+const SIZE_OF_FILES: &str = "SELECT 'size_bytes', CAST(SUM(file_size) AS CHAR) FROM \
+                             information_schema.innodb_tablespaces WHERE \
+                             LEFT(name, CHAR_LENGTH(DATABASE()) + 1) = CONCAT(DATABASE(), '/')";
 
 /// Query for the size of all tables and indexes of the database.
 const SIZE: &str = "SELECT 'size_bytes', CAST(SUM(data_length + index_length) AS CHAR) \
@@ -116,11 +122,12 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     facts.extend(buffer_pool.map(modes::cache_bytes));
     let buffer_pool = buffer_pool.map(numbers::bytes);
     facts.extend(buffer_pool.map(|size| modes::server_memory("InnoDB buffer pool", &size)));
-    if variables.contains_key(STATISTICS_AGE) {
-        session
-            .ask_here(&format!("SET SESSION {STATISTICS_AGE} = 0"), &mut |_: &dyn Row| Ok(()))?;
-    }
-    let size = pairs(&mut session, SIZE)?.remove("size_bytes");
+    let size = match variables.contains_key(STATISTICS_AGE) {
+        // Nothing is set in the session, which a pooler may give to others.
+        true => pairs(&mut session, SIZE_OF_FILES).unwrap_or_default(),
+        false => pairs(&mut session, SIZE)?,
+    };
+    let size = size.get("size_bytes").cloned();
     facts.extend(size.map(|size| Fact::new("database", "size_bytes", size)));
     let variable = |name: &str| variables.get(name).map(String::as_str).unwrap_or_default();
     if let Some(settings) = query_cache(variable("query_cache_type"), variable("query_cache_size"))
