@@ -486,6 +486,7 @@ fn description(load: Load) -> Description {
             notes: vec![declared.to_owned()],
             closed_form: None,
             standard: None,
+            hot_rows: None,
             sequence: None,
         }],
         dbdyno: "0.1.0".to_owned(),

@@ -144,7 +144,7 @@ pub use product::Product;
 pub use repeats::{Goal, Level, Nesting, StopRule};
 pub use rng::{Rng, Stream};
 pub use run::{
-    CheckResult, CustomMetricDescription, Description, GroupDescription, KindDescription,
+    CheckResult, CustomMetricDescription, Description, GroupDescription, HotRows, KindDescription,
     PrimaryMetricDescription, ReportField, RunId, each_once,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
@@ -187,7 +187,7 @@ pub use units::{
 pub use value::{Row, RowSource, Value};
 pub use workload::{
     AfterError, Answer, AnswerJudge, AnswerRow, Beginning, CUT_OFF_AT, Check, Client, Command,
-    ComparedQuery, Conversation, Crosscheck, Done, HOT_ROWS, LaterIndex, NO_TRANSACTIONS,
-    NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK, ReadAnswer, Routine, SMALLER_DATA,
-    ScaleInData, ScaleOf, Script, ScriptReporter, TxContext, Workload,
+    ComparedQuery, Conversation, Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED,
+    NeedsTransactions, Population, ROLLED_BACK, ReadAnswer, Routine, SMALLER_DATA, ScaleInData,
+    ScaleOf, Script, ScriptReporter, TxContext, Workload,
 };

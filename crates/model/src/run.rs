@@ -75,6 +75,15 @@ pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names
 }
 
+/// Rows of which every transaction updates one, so that clients wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HotRows {
+    /// Number of these rows.
+    pub rows: u64,
+    /// What they are, in the plural: `branches`.
+    pub what: String,
+}
+
 /// Description of a group of clients, for reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {
@@ -119,6 +128,9 @@ pub struct GroupDescription {
     /// Requirements of the standard from which the workload is derived; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
+    /// Rows of which every transaction updates one; `None` if there are none, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_rows: Option<HotRows>,
     /// Number of transactions that the clients together execute in a fixed order, after which the
     /// load is complete; `None` if the load has no such end.
     #[serde(default, skip_serializing_if = "Option::is_none")]

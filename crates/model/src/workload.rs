@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::{
     BadParameter, Cancel, Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution,
-    Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer,
+    HotRows, Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer,
     ReportFigures, ReportOf, Row, RowSource, ScriptHost, ScriptReports, Session, Sessions,
     Standard, Statement, Stored, Table, Traffic, fnv1a,
 };
@@ -25,10 +25,6 @@ pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 /// First words of the note in a report that warns that the data are smaller than the workload's
 /// standard demands.
 pub const SMALLER_DATA: &str = "Smaller data";
-
-/// First words of the note in a report that says how many rows there are of which every transaction
-/// updates one; the number follows, then what these rows are.
-pub const HOT_ROWS: &str = "Every transaction updates one of";
 
 /// Name of the fact about a workload that says at which lines of its script clients were when the
 /// end of the run cut off their transactions.
@@ -498,6 +494,12 @@ pub trait Workload: Send + Sync {
     /// transactions depends on replies.
     fn is_blind(&self) -> bool {
         false
+    }
+
+    /// Returns the rows of which every transaction updates one, if there may be fewer of them than
+    /// clients; `None` if there are no such rows.
+    fn hot_rows(&self) -> Option<HotRows> {
+        None
     }
 
     /// Whether transactions read large parts of the tables, so that a database for analytics suits

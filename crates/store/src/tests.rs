@@ -76,6 +76,7 @@ fn group(workload: &str) -> GroupDescription {
         notes: vec!["no think time".to_owned()],
         closed_form: None,
         standard: None,
+        hot_rows: None,
         sequence: None,
     }
 }

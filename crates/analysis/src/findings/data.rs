@@ -2,7 +2,7 @@
 //! that differ, restarts, and data of unknown origin or smaller than standard.
 
 use model::numbers::{bytes, seconds, thousands};
-use model::{CheckResult, FactValue, Finding, HOT_ROWS, NO_TRANSACTIONS, SMALLER_DATA, Severity};
+use model::{CheckResult, FactValue, Finding, HotRows, NO_TRANSACTIONS, SMALLER_DATA, Severity};
 
 use super::{FindingText, count};
 use crate::host;
@@ -41,8 +41,7 @@ enum Data {
         note: String,
     },
     FewHotRows {
-        rows: u64,
-        what: String,
+        hot: HotRows,
         clients: u32,
     },
 }
@@ -117,8 +116,8 @@ impl Data {
                               tables or taken from the options."
                 .to_owned(),
             Data::Smaller { note } => note,
-            Data::FewHotRows { rows, what, clients } => format!(
-                "Every transaction of {} updates one of {} {what}: clients wait for each other's \
+            Data::FewHotRows { hot: HotRows { rows, what }, clients } => format!(
+                "Every transaction of {} updates one of {} of {what}: clients wait for each other's \
                  commits, and the locks of these rows limit throughput.",
                 count(u64::from(clients), "client"),
                 count(rows, "row"),
@@ -172,8 +171,8 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.into_iter().map(finding).collect()
 }
 
-/// Share of the machine's memory within which the files of a database are taken to stay cached, if
-/// it runs there.
+/// Largest size of a database on the machine where it runs, as a share of that machine's memory, at
+/// which its files are assumed to stay in the operating system's cache.
 const CACHED_SHARE: f64 = 0.5;
 
 /// Returns the finding that all data fit in the database's cache, or in the memory of its machine,
@@ -198,21 +197,14 @@ pub(crate) fn data_in_memory(tally: &Tally) -> Option<Finding> {
     Some(FindingText { id, severity, text }.finding(None))
 }
 
-/// Returns a finding if a group has more clients than there are rows of which every transaction
-/// updates one.
+/// Returns a finding if every transaction of a group updates one of a few rows, and the group has
+/// more clients than there are such rows.
 fn few_hot_rows(tally: &Tally) -> Option<Data> {
-    let groups = tally.groups.iter().enumerate().filter_map(|(at, _)| tally.description(at));
-    groups
-        .filter_map(|group| {
-            let mut notes = group.notes.iter();
-            let note = notes.find_map(|note| note.strip_prefix(HOT_ROWS))?;
-            let (rows, what) = note.trim().trim_end_matches('.').split_once(' ')?;
-            let what = what.trim_start_matches("rows ").trim_start_matches("row ").to_owned();
-            let rows: u64 = rows.replace(',', "").parse().ok()?;
-            let clients = group.clients;
-            (u64::from(clients) > rows).then_some(Data::FewHotRows { rows, what, clients })
-        })
-        .next()
+    let mut groups = tally.groups.iter().enumerate().filter_map(|(at, _)| tally.description(at));
+    groups.find_map(|group| {
+        let (hot, clients) = (group.hot_rows.clone()?, group.clients);
+        (u64::from(clients) > hot.rows).then_some(Data::FewHotRows { hot, clients })
+    })
 }
 
 /// Advice on failed checks, instead of the catalog's, if the storage engine has no transactions.

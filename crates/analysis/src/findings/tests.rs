@@ -656,7 +656,8 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.description.groups[0].notes.push(note);
     });
     raises("few_hot_rows", Severity::Note, |made| {
-        made.description.groups[0].notes.push(format!("{} 1 row of branches.", model::HOT_ROWS));
+        let what = "branches".to_owned();
+        made.description.groups[0].hot_rows = Some(model::HotRows { rows: 1, what });
     });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }

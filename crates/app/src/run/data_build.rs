@@ -231,6 +231,7 @@ impl DataBuild<'_> {
             notes: Vec::new(),
             closed_form: None,
             standard: None,
+            hot_rows: None,
             sequence: None,
         };
         Description {

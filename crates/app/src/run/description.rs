@@ -83,6 +83,7 @@ fn describe_group(plan: &Plan, group: &model::Group, opened: &Opened) -> GroupDe
         notes: notes(opened),
         closed_form: closed_form(&group.load, group.clients, workload),
         standard: workload.standard(),
+        hot_rows: workload.hot_rows(),
         sequence: workload.sequence().map(|per_client| per_client.iter().sum()),
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use model::numbers::count;
 use model::{
-    BadParameter, Check, Client, Conversation, Crosscheck, DbError, Dialect, Done, HOT_ROWS,
+    BadParameter, Check, Client, Conversation, Crosscheck, DbError, Dialect, Done, HotRows,
     Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population, Request, Rng,
     ScaleInData, ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value,
     Workload, execute,
@@ -108,8 +108,15 @@ impl Workload for Tpcb {
         ]
         .map(str::to_owned)
         .into_iter()
-        .chain([format!("{HOT_ROWS} {} of branches.", count(self.rows.scale as u64, "row"))])
+        .chain([format!(
+            "Every transaction updates one of {} of branches.",
+            count(self.rows.scale as u64, "row")
+        )])
         .collect()
+    }
+
+    fn hot_rows(&self) -> Option<HotRows> {
+        Some(HotRows { rows: self.rows.scale as u64, what: "branches".to_owned() })
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
