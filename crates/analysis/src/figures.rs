@@ -78,8 +78,8 @@ impl Figure {
         self.runs_until(self.mean.abs() / 2.0)
     }
 
-    /// Estimates the number of runs after which the half-width is at most `half_width_max`, as
-    /// [`Figure::runs_needed`] does.
+    /// Estimates how many runs make the half-width at most `half_width_max`, if further runs vary
+    /// as much as these. `None` for one run, or above 100 runs.
     pub(crate) fn runs_until(&self, half_width_max: f64) -> Option<u64> {
         let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
         let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
@@ -96,7 +96,7 @@ fn names_in<'r>(reports: impl Iterator<Item = &'r Report> + Clone) -> BTreeSet<S
     types.chain(reports.flat_map(all_of).map(|figure| figure.name)).collect()
 }
 
-/// End of the name of a transaction type's mean time, which a mere type stands for: `q9` is
+/// Suffix of the name of a transaction type's mean time. Users may leave it out, and write `q9` for
 /// `q9.mean_ms`.
 const MEAN_OF_TYPE: &str = ".mean_ms";
 

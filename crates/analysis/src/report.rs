@@ -406,8 +406,8 @@ pub struct Block {
     pub reply_lag_us: ReplyLagReport,
     /// Times that clients took to connect to the server, and the number of clients that could not.
     pub connect_ms: ConnectTimes,
-    /// Times that clients took to connect before each transaction; absent if each client connects
-    /// only once.
+    /// Times that clients took to connect before each transaction; absent unless the plan makes a
+    /// new connection for each (`connect = "transaction"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_connections_ms: Option<Latency>,
     /// Mean amounts per transaction, over all types: statements, round trips, rows and bytes.

@@ -45,8 +45,8 @@ pub fn compare_answers(
     )
 }
 
-/// Fails if a table has another number of rows in the other database, by the parameters of its
-/// data.
+/// Fails if the two databases have different numbers of rows in a table, as the parameters of their
+/// data say.
 fn is_of_one_size([ours, theirs]: [&Opened; 2]) -> Result<(), Error> {
     let rows = |opened: &Opened| {
         let population = opened.workload.population()?;

@@ -9,7 +9,7 @@ use model::{
     BadParameter, Database, Dialect, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target,
     Workload, format_count,
 };
-use plan::managed;
+use plan::{managed, workload_of};
 use store::{holds_runs, is_of_store};
 
 use crate::admin_session::AdminSession;
@@ -82,24 +82,6 @@ pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error>
             "{target} is a store of dbdyno, where runs are kept: name another file to measure"
         ))),
         false => Ok(()),
-    }
-}
-
-impl Opened {
-    /// Creates an opened workload that is no script, and whose clients use `database`.
-    fn new(
-        database: Arc<dyn Database>,
-        workload: Arc<dyn Workload>,
-        settings: Settings,
-        data: Data,
-        is_kept: bool,
-    ) -> Opened {
-        Opened { database, workload, settings, data, is_kept, script: None, elsewhere: None }
-    }
-
-    /// Returns the database that the clients of the group use.
-    pub(crate) fn of_clients(&self) -> &Arc<dyn Database> {
-        self.elsewhere.as_ref().unwrap_or(&self.database)
     }
 }
 
@@ -208,6 +190,22 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// Creates an opened workload that is no script, and whose clients use `database`.
+    fn new(
+        database: Arc<dyn Database>,
+        workload: Arc<dyn Workload>,
+        settings: Settings,
+        data: Data,
+        is_kept: bool,
+    ) -> Opened {
+        Opened { database, workload, settings, data, is_kept, script: None, elsewhere: None }
+    }
+
+    /// Returns the database that the clients of the group use.
+    pub(crate) fn of_clients(&self) -> &Arc<dyn Database> {
+        self.elsewhere.as_ref().unwrap_or(&self.database)
+    }
+
     /// Returns the parameters that shape the workload's data, as pairs of name and value, for a
     /// build in another database. The storage engine is left out, since another database may not
     /// have it.
@@ -413,12 +411,11 @@ pub(crate) fn can_have_tables(plan: &Plan) -> Result<(), Error> {
     if product.administration.keeps_data {
         return Ok(());
     }
-    for Group { workload, parameters, .. } in &plan.groups {
-        let Ok(entry) = workloads::by_name(workload) else { continue };
-        let pairs = parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-        let settings = Settings::decide(entry.name, entry.parameters, pairs);
-        let fresh = settings.ok().and_then(|settings| entry.made(&settings, plan.seed, None).ok());
+    for group in &plan.groups {
+        let Ok(entry) = workloads::by_name(&group.workload) else { continue };
+        let fresh = workload_of(group, plan.seed).map(|(_, fresh)| fresh);
         if fresh.is_some_and(|fresh| fresh.population().is_some() && !fresh.is_blind()) {
+            let Group { workload, parameters, .. } = group;
             return Err(needs_tables(&product.dialect, entry, workload, parameters));
         }
     }

@@ -127,7 +127,8 @@ pub fn file_of(target: &Target) -> Option<PathBuf> {
 /// Returns true if a target is a database in the memory of this process, which begins empty and
 /// ends with it.
 pub fn is_in_memory(target: &Target) -> bool {
-    target.path == embedded::location::MEMORY && file_of(target).is_none()
+    target.path == embedded::location::MEMORY
+        && of_target(target).is_some_and(|entry| entry.product.administration.is_in_process)
 }
 
 /// Returns a text that identifies the server of a target: the driver's name with the first host and

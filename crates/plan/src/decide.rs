@@ -14,7 +14,7 @@ use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, GroupDraft, spelled};
 use crate::script::{script_of, workload_named};
 use crate::table::{GroupValues, PlanValues};
-use crate::target::{is_of_one_process, keeps_data, refused_engine};
+use crate::target::{keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
@@ -210,7 +210,7 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
 /// Rejects separate client processes, or a storage engine, that the group's target does not
 /// support.
 fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
-    if group.processes > 0 && is_of_one_process(target) {
+    if group.processes > 0 && drivers::is_in_memory(target) {
         let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
         let why = format!(
             "other processes cannot see {target}, which is in the memory of one: name a file, such \

@@ -18,14 +18,6 @@ pub(crate) fn can_restart(target: &Target) -> bool {
     managed::is_managed(target) || drivers::of_target(target).is_some_and(is_in_process)
 }
 
-/// Returns true if only the process that opened the target can see its data, as with an in-memory
-/// database.
-pub(crate) fn is_of_one_process(target: &Target) -> bool {
-    target.path == ":memory:"
-        && drivers::of_target(target)
-            .is_some_and(|entry| entry.product.administration.is_in_process)
-}
-
 /// Returns an error message if the target's database does not have the storage engine that the
 /// workload requests; `None` if it does, or none is requested.
 pub fn refused_engine(

@@ -88,8 +88,8 @@ pub struct RequiredResult {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What decides an undecided limit if the value stays as it is, such as `about 12 repeats`;
-    /// absent if the limit is decided, or this is not known.
+    /// Number of repeats or length of load after which an undecided limit would be decided if the
+    /// value stayed the same, such as `about 12 repeats`; absent if it is decided or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// Bound of the limit, in the unit of the figure.

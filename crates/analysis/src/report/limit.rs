@@ -136,7 +136,7 @@ impl Report {
         let all = [("server", "server"), ("generator", "dbdyno")].into_iter().filter_map(share);
         let mut all: Vec<(&'static str, f64)> = all.collect();
         let rest = busy_percent - all.iter().map(|(_, percent)| percent).sum::<f64>();
-        // The kernel handles packets and disks outside of any process, too.
+        // Other programs, and the kernel's work on packets and disks outside of any process.
         all.extend((rest >= REST_PERCENT_LEAST).then_some(("others and interrupts", rest)));
         let words = all.iter().map(|(name, percent)| format!("{name} {}", percent_text(*percent)));
         let words = words.collect::<Vec<String>>().join(", ");

@@ -411,7 +411,7 @@ fn a_limit_is_named_only_with_evidence() {
     assert_eq!(limit(&cpu, &[30.0, 5.0, 40.0]), None);
     let (is, text) = limit(&cpu, &[0.1, 0.0, 40.0]).expect("CPUs are busy");
     assert_eq!((is, text.as_str()), (Limit::Cpu, "CPU of this machine, 99.9 % busy"));
-    // What neither server nor generator used has a name: the parts add up.
+    // The rest of the CPU time is shown as that of others, so the parts add up to the whole.
     let shares = [
         ("machine", "cpu_idle"),
         ("server", "cpu_user"),

@@ -203,25 +203,26 @@ fn a_server_that_is_killed_in_any_phase_of_a_test_voids_its_figures_and_leaves_w
         let power = &report["primary_metrics"]["power_at_size"];
         assert!(power["value"].is_null() && power["reason"].is_string(), "{power:#}");
     };
+    // Returns a run that waits in a query, and the lock that holds it there.
+    let in_query = || {
+        let orders = held.lock("orders", "SHARE");
+        let mut run = held.start(&power, "INSERT INTO orders%");
+        let region = held.lock("region", "ACCESS EXCLUSIVE");
+        drop(orders);
+        held.wait_for(&mut run, "%n_regionkey = r_regionkey%");
+        (run, region)
+    };
     // In RF1.
     let orders = held.lock("orders", "SHARE");
     let run = held.start(&power, "INSERT INTO orders%");
     crash(&mut server, orders);
     voids(run);
     // In a query.
-    let orders = held.lock("orders", "SHARE");
-    let mut run = held.start(&power, "INSERT INTO orders%");
-    let region = held.lock("region", "ACCESS EXCLUSIVE");
-    drop(orders);
-    held.wait_for(&mut run, "%n_regionkey = r_regionkey%");
+    let (run, region) = in_query();
     crash(&mut server, region);
     voids(run);
     // In RF2.
-    let orders = held.lock("orders", "SHARE");
-    let mut run = held.start(&power, "INSERT INTO orders%");
-    let region = held.lock("region", "ACCESS EXCLUSIVE");
-    drop(orders);
-    held.wait_for(&mut run, "%n_regionkey = r_regionkey%");
+    let (mut run, region) = in_query();
     let orders = held.lock("orders", "SHARE");
     drop(region);
     held.wait_for(&mut run, "DELETE FROM orders%");

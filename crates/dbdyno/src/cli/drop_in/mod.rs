@@ -116,7 +116,7 @@ fn meant_file(name: &str) -> String {
     did_you_mean(name.trim_start_matches("./"), names.iter().map(String::as_str))
 }
 
-/// Returns the time from the start of the measured phase until all clients were ready, in seconds.
+/// Returns the time from the start of the measured phase until the last client ended, in seconds.
 fn elapsed_s(report: &Report) -> f64 {
     let elapsed_s = report.elapsed_seconds.unwrap_or(0.0) - report.phases.ramp_up_s;
     elapsed_s.max(report.measured_seconds)

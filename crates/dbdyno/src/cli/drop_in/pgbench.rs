@@ -261,7 +261,6 @@ impl Asked {
             has_rate: self.rate.is_some(),
             has_limit: self.rate.is_some() && self.limit_ms.is_some(),
             has_retries: self.tries != 1,
-            told: 0,
         };
         let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
         // Also without programs, since debug() prints.

@@ -23,8 +23,6 @@ pub(super) struct Told {
     pub(super) has_limit: bool,
     /// Whether transactions are tried again.
     pub(super) has_retries: bool,
-    /// Number of intervals that were told.
-    pub(super) told: u64,
 }
 
 impl Told {
@@ -32,7 +30,7 @@ impl Told {
     pub(super) fn tell(&mut self, end: i64) {
         while let Some(seconds) = self.intervals.next(end) {
             let every = seconds.end - seconds.start;
-            let ended = self.by_end.take(self.told);
+            let ended = self.by_end.take((seconds.start / every) as u64);
             let (n, times) = (ended.response.count(), &ended.response);
             let in_ms = |ns: f64| if n == 0 { 0.0 } else { ns / NS_PER_MS as f64 };
             let progress = Progress {
@@ -48,7 +46,6 @@ impl Told {
                 skipped: self.has_limit.then_some(ended.skipped),
                 retried: self.has_retries.then(|| retried(&ended, None)),
             };
-            self.told += 1;
             self.shell.say(&pgbench_progress(&progress, self.has_time_stamps));
         }
     }

@@ -50,6 +50,12 @@ const STEPS: [Step; 7] = [
     Step { letter: 'f', begins: "creating foreign keys...", name: "foreign keys" },
 ];
 
+impl Step {
+    fn of(letter: char) -> Option<Step> {
+        STEPS.into_iter().find(|step| step.letter == letter)
+    }
+}
+
 /// A build that the options ask for.
 pub(super) struct Tables {
     steps: Vec<Step>,
@@ -72,8 +78,8 @@ impl Tables {
     pub(super) fn read(matches: &ArgMatches) -> Result<Tables, Error> {
         let mut steps = Vec::new();
         for letter in text(matches, "init_steps").unwrap_or(USUAL).chars() {
-            match STEPS.iter().find(|step| step.letter == letter) {
-                Some(step) => steps.push(*step),
+            match Step::of(letter) {
+                Some(step) => steps.push(step),
                 None if letter == ' ' => {}
                 None => {
                     return Err(Error::Usage(format!(
@@ -83,7 +89,7 @@ impl Tables {
             }
         }
         if is_set(matches, "foreign_keys") && steps.iter().all(|step| step.letter != 'f') {
-            steps.push(STEPS[6]);
+            steps.extend(Step::of('f'));
         }
         let n_partitions = number(matches, "partitions", 0)?.filter(|n| *n > 0);
         let is_hash = match text(matches, "partition_method") {

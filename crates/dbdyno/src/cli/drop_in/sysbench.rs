@@ -337,7 +337,6 @@ impl Asked<'_> {
             shell: shell.clone(),
             intervals: Intervals::new(every_s),
             by_end: Arc::clone(&by_end),
-            told: 0,
             threads,
             percentile: options.number("percentile")?,
             has_rate: rate.is_some(),

@@ -19,8 +19,6 @@ pub(super) struct Told {
     /// What the lines are about; none if there are none, or the script prints them.
     pub(super) intervals: Intervals,
     pub(super) by_end: Arc<ByEnd>,
-    /// Number of intervals that were told.
-    pub(super) told: u64,
     pub(super) threads: u32,
     pub(super) percentile: u64,
     pub(super) has_rate: bool,
@@ -40,14 +38,13 @@ impl Told {
     /// Prints the lines of all seconds before `end`.
     pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
         while let Some(seconds) = self.intervals.next(end) {
-            let ended = self.by_end.take(self.told);
-            self.told += 1;
+            let every = seconds.end - seconds.start;
+            let ended = self.by_end.take((seconds.start / every) as u64);
             let (times, sent) = (&ended.response, ended.traffic);
-            let per_s = |n: u64| n as f64 / (seconds.end - seconds.start) as f64;
+            let per_s = |n: u64| n as f64 / every as f64;
             let latency = times.quantile(self.percentile as f64 / 100.0).unwrap_or(0);
-            let queue = |n: Option<u64>| n.unwrap_or(0);
-            let waiting = queue(tally.waiting(seconds.end - 1));
-            let running = queue(tally.running(seconds.end - 1));
+            let waiting = tally.waiting(seconds.end - 1).unwrap_or(0);
+            let running = tally.running(seconds.end - 1).unwrap_or(0);
             let figures = Between {
                 at_s: seconds.end,
                 threads: self.threads,
