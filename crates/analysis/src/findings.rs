@@ -12,6 +12,7 @@ mod data;
 mod disturbances;
 mod environment;
 mod generator;
+mod lost_figures;
 mod offered;
 mod others_cpu;
 mod outcomes;
@@ -114,7 +115,8 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
         ];
         let is_sequence = described.is_some_and(|described| described.sequence.is_some());
         let too_few = if is_sequence { None } else { samples::too_few(&view) };
-        findings.extend(looks.into_iter().flatten().chain(too_few).map(|words| {
+        let lost = lost_figures::look(&view);
+        findings.extend(looks.into_iter().flatten().chain(too_few).chain(lost).map(|words| {
             let is_lost = LOST.contains(&words.id) && is_sequence;
             words.advised(name, is_lost.then_some(NO_VALUE))
         }));
@@ -142,10 +144,11 @@ const NO_VALUE: &str = "Figures of the sequence that need them have no value.";
 /// catalog's.
 const SEE_DIP: &str = "The finding on the dip has what coincided with them.";
 
-/// Ids of the findings that come first among equally severe ones: a pause of the generator may
+/// Ids of the findings that come first among equally severe ones: a figure that the run is for and
+/// does not have says what the others lead to; a pause of the generator may
 /// cause all the others, and a lack of CPU time for the generator shifts every figure, not only
 /// some seconds.
-const FIRST: [&str; 3] = [generator::PAUSED, "other_cpu_load", "generator_saturated"];
+const FIRST: [&str; 4] = ["no_figure", generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
 /// Returns a finding if an experiment ran all `repeats` of a point in succession before those of
 /// the next, so that a drift counts as a difference between points; `None` otherwise.

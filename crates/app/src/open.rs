@@ -6,8 +6,8 @@ use std::sync::Arc;
 use drivers::Opening;
 use engine::Stop;
 use model::{
-    BadParameter, Database, Dialect, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target,
-    Workload, format_count,
+    BadParameter, Database, Dialect, Group, Identity, Plan, Row, ScaleInData, ScaleOf, Settings,
+    Target, Workload, format_count,
 };
 use plan::{managed, workload_of};
 use store::{holds_runs, is_of_store};
@@ -383,6 +383,7 @@ pub fn resolve_workload(
     };
     let held = match &identity {
         Some(identity) => {
+            is_visible(&mut session, database.as_ref(), identity, target)?;
             agree(target, &fresh.identity(), identity, &settings, entry)?;
             identity.scale.clone()
         }
@@ -517,6 +518,34 @@ fn unequal(rows: &[(String, u64)], n_used: u64) -> Option<String> {
     let [more, less, used] = [*n_most, *n_least, n_used].map(format_count);
     (n_most != n_least)
         .then(|| format!("{most} has {more} rows, {least} {less}: {used} of each table are used"))
+}
+
+/// Fails if a name of the workload's tables means a table of another schema, which dbdyno would
+/// read, change or drop in place of the one that it built.
+fn is_visible(
+    session: &mut AdminSession,
+    database: &dyn Database,
+    identity: &Identity,
+    target: &Target,
+) -> Result<(), Error> {
+    let Some(query) = database.administration().hiding_tables else { return Ok(()) };
+    let ours = tables_of(identity).unwrap_or_default();
+    let mut hides: Option<(String, String, String)> = None;
+    session.read(query, &mut |row: &dyn Row| {
+        let name = row.text(0)?;
+        if hides.is_none() && ours.iter().any(|table| table == name) {
+            hides = Some((name.to_owned(), row.text(1)?.to_owned(), row.text(2)?.to_owned()));
+        }
+        Ok(())
+    })?;
+    match hides {
+        None => Ok(()),
+        Some((table, schema, home)) => Err(Error::Failed(format!(
+            "{target}: the name '{table}' means {schema}.{table}, and not the table that dbdyno \
+             built, {home}.{table}: put {home} first in the user's search_path (ALTER ROLE ... SET \
+             search_path = {home})"
+        ))),
+    }
 }
 
 /// Data of another workload that occupy table names which the wanted workload needs.

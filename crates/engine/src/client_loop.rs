@@ -14,7 +14,7 @@ use model::{
     AfterError, Client, ClientMoments, Clock, Connections, Database, DbError, DbErrorKind, Done,
     Execution, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer,
     Retry, Rng, Sample, Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload,
-    raised,
+    format_duration, raised,
 };
 use stats::{CoarseHistogram, Moments};
 
@@ -28,6 +28,9 @@ use crate::time_limit::ClientCancels;
 /// First and longest pause between a client's attempts to reconnect, in nanoseconds. Each pause is
 /// twice the one before, up to the longest.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
+/// Longest time that a client tries to reconnect, in nanoseconds, if no instant ends the load:
+/// without this client, a load that ends after its transactions would never end.
+const AWAY_NS: u64 = 60 * NS_PER_S;
 /// Duration of an idle period, in nanoseconds, after which a client checks that its connection is
 /// still open. Servers and proxies close idle connections after seconds at the earliest, and the
 /// check takes a microsecond.
@@ -620,6 +623,7 @@ impl ClientLoop {
     async fn reconnect(&mut self) -> bool {
         let stop = Arc::clone(&self.common.stop);
         let is_open = |now_ns| stop.word() == crate::stop::RUNNING && now_ns < stop.end_ns();
+        let lost_ns = self.clock.now();
         while is_open(self.clock.now()) {
             // A connection that breaks at its first transaction does not reset the pause.
             if self.reconnect_ns > 0 {
@@ -639,6 +643,16 @@ impl ClientLoop {
                 Err(db_error) => {
                     self.is_broken = true;
                     self.count_error(&db_error, None);
+                    let away_ns = self.clock.now() - lost_ns;
+                    if stop.end_ns() == NEVER && away_ns >= AWAY_NS {
+                        let why = format!(
+                            "the load ends only after its transactions, and a client could not \
+                             reconnect for {}: {db_error}",
+                            format_duration(AWAY_NS)
+                        );
+                        let now_ns = || self.clock.now() + AHEAD_NS;
+                        stop.drain(now_ns, StopReason::Failed { why });
+                    }
                 }
             }
         }

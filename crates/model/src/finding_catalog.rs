@@ -599,6 +599,14 @@ pub static CATALOG: &[CatalogEntry] = &[
                  commit into a database file, or into data that dbdyno has built, are known.",
     },
     CatalogEntry {
+        id: "no_figure",
+        severity: "invalid, warning",
+        raised: "a figure of a fixed sequence has no value, since a transaction that it needs failed \
+                 (invalid) or did not end (warning), such as Power@Size of `tpch`",
+        advice: "The errors say why; let a run end by itself, without --duration and \
+                 --transactions.",
+    },
+    CatalogEntry {
         id: "pooled",
         severity: "note",
         raised: "a pooler is between dbdyno and the server: what the server says of itself was \

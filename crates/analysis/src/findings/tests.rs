@@ -774,6 +774,28 @@ fn a_fixed_sequence_of_transactions_is_not_judged_by_its_seconds() {
 }
 
 #[test]
+fn a_figure_that_a_sequence_lost_by_a_failure_makes_the_run_invalid() {
+    let with_lost = |failed: bool, sequence: Option<u64>| {
+        let mut made = Made::closed();
+        made.description.groups[0].sequence = sequence;
+        let lost = model::ComputedFigure::new("nopm", Err("q9 timed out after 2s".to_owned()));
+        made.more.push(Event::Computed { group: 0, figures: vec![lost] });
+        if failed {
+            made.kind(1).counts.failed = 1;
+            made.kind(1).failures.get_or_insert_default().record(NS_PER_S);
+        }
+        let findings = judge(&made.tally());
+        let lost = findings.into_iter().find(|finding| finding.id == "no_figure");
+        lost.map(|finding| (finding.severity, finding.text))
+    };
+    let (severity, text) = with_lost(true, Some(22)).expect("it is lost");
+    assert_eq!(severity, Severity::Invalid);
+    assert!(text.starts_with("NOPM has no value: q9 timed out after 2s."), "{text}");
+    assert_eq!(with_lost(false, Some(22)).map(|(severity, _)| severity), Some(Severity::Warning));
+    assert_eq!(with_lost(true, None), None);
+}
+
+#[test]
 fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
     raises("count_too_small", Severity::Note, |made| {
         made.measured_ns = 9 * NS_PER_S;

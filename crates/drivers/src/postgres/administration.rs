@@ -45,6 +45,15 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     house_limits: &["SELECT format('SET %I = 0', name) FROM pg_settings WHERE setting <> '0' AND \
                      name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', \
                      'idle_in_transaction_session_timeout', 'idle_session_timeout')"],
+    hiding_tables: Some(
+        "SELECT here.relname::text, schema.nspname::text, home.nspname::text FROM pg_class AS meta \
+         JOIN pg_namespace AS home ON home.oid = meta.relnamespace \
+         JOIN pg_class AS hidden ON hidden.relnamespace = home.oid AND hidden.relkind IN ('r', 'p') \
+         JOIN pg_class AS here ON here.relname = hidden.relname AND here.oid <> hidden.oid \
+         JOIN pg_namespace AS schema ON schema.oid = here.relnamespace \
+         WHERE meta.oid = to_regclass('dbdyno_meta') AND pg_table_is_visible(here.oid) \
+         AND here.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1",
+    ),
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \
                     WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
     storage_engine_of: Some(|table| {

@@ -206,6 +206,17 @@ fn a_closed_client_that_is_never_connected_again_leaves_one_unfinished() {
 }
 
 #[test]
+fn a_load_that_ends_after_its_transactions_ends_a_minute_after_its_server() {
+    let mut job = with_outage(job(Load::Closed, 2, 0, two_ms), NS_PER_S..NEVER_NS);
+    job.groups[0].stop_condition = StopCondition::Transactions(1_000_000);
+    let shown = tell(job);
+    let StopReason::Failed { why } = &shown.ran.reason else { panic!("{:?}", shown.ran.reason) };
+    assert!(why.contains("a client could not reconnect for 1m"), "{why}");
+    assert!((60..63).contains(&(shown.ran.elapsed_ns / NS_PER_S)), "{}", shown.ran.elapsed_ns);
+    assert_eq!(shown.measured.offered(), shown.measured.finished() + shown.measured.unfinished + 2);
+}
+
+#[test]
 fn in_open_load_a_client_without_a_connection_takes_nothing_from_the_others() {
     let outage_ns = 5 * NS_PER_S..1000 * NS_PER_S;
     let shown = tell(with_outage(job(open(100.0, 10_000), 2, 10 * NS_PER_S, two_ms), outage_ns));

@@ -114,8 +114,11 @@ fn by_type_shortly(report: &Report) -> Table {
         [Cell::from(*name), value_s.into(), Cell::Words(bar)]
     };
     for row in 0..n_rows {
-        let shown = all.iter().skip(row).step_by(n_rows);
-        table.row(shown.flat_map(cells));
+        let shown = all.iter().skip(row).step_by(n_rows).map(Some);
+        // The last row may have a place without a transaction.
+        let shown = shown.chain(std::iter::repeat(None)).take(n_columns);
+        let empty = || [Cell::from(""), Cell::from(""), Cell::from("")];
+        table.row(shown.flat_map(|kind| kind.map_or_else(empty, cells)));
     }
     table
 }
