@@ -69,7 +69,7 @@ impl Walk for Grid {
                 n_trials: self.places.len() as u64,
                 values: runner.values(place.0),
                 left: runner.time_left(&self.places[self.index..]),
-                added: None,
+                added: Vec::new(),
             }));
         }
         Ok(None)

@@ -52,6 +52,7 @@ pub mod time_left;
 pub mod trace;
 pub mod trial_runner;
 pub mod trials;
+pub mod tune;
 mod wait_condition;
 mod walk;
 pub mod watcher;

@@ -63,15 +63,18 @@ impl Managed {
         let is_same = self.wanted.kind == wanted.kind
             && bare(&self.wanted.options) == bare(&wanted.options)
             && self.wanted.by_socket == wanted.by_socket;
-        let is_still_set = |(name, _): &(String, String)| {
-            wanted.options.settings.iter().any(|(other, _)| other == name)
-        };
-        if !is_same || !self.wanted.options.settings.iter().all(is_still_set) {
+        if !is_same {
             return Ok(None);
         }
         self.control.load_on(wanted.options.load_on);
         let has_changed = self.wanted.options.settings != wanted.options.settings;
         if has_changed {
+            let is_unset = |(name, _): &&(String, String)| {
+                !wanted.options.settings.iter().any(|(other, _)| other == name)
+            };
+            for (name, _) in self.wanted.options.settings.iter().filter(is_unset) {
+                self.control.unset(name);
+            }
             for (name, value) in &wanted.options.settings {
                 self.control.set(name, value)?;
             }

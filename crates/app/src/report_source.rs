@@ -14,7 +14,7 @@ use store::Store;
 use study::comparison::{GateResult, Judge};
 use study::matrix::Matrices;
 use study::trials::TrialReport;
-use study::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
+use study::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, TuneReport};
 
 use crate::compare::{CompareBy, compare, sides_of_axis};
 use crate::error::Error;
@@ -32,6 +32,7 @@ pub enum ReportSource {
     Run(Box<Report>),
     Experiment(Box<ExperimentSource>),
     Seek(Box<SeekReport>),
+    Tune(Box<TuneReport>),
     /// A comparison, the verdicts on its limits, and the name and median run of each compared set
     /// of runs (at most six).
     Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
@@ -137,18 +138,24 @@ impl ReportSource {
         Ok(ReportSource::Comparison(Box::new(report), gates, runs))
     }
 
-    /// Returns the subject of a page about a stored experiment or search. An experiment is judged
+    /// Returns the subject of a page about a stored experiment, search or tuner. An experiment is judged
     /// by `figure`, or by its primary metric if that is `None`.
     pub fn of_experiment(
         store: &Store,
         experiment: &Experiment,
         figure: Option<&str>,
     ) -> Result<ReportSource, Error> {
-        if !experiment.walk.is_grid() {
-            let report = crate::seek::report(store, experiment)?;
-            return Ok(ReportSource::Seek(Box::new(report)));
-        }
-        let report = report_by(store, experiment, figure)?;
+        let report = match experiment.walk {
+            model::Walk::Grid => report_by(store, experiment, figure)?,
+            model::Walk::Seek(_) => {
+                let report = crate::seek::report(store, experiment)?;
+                return Ok(ReportSource::Seek(Box::new(report)));
+            }
+            model::Walk::Tune(_) => {
+                let report = crate::tune::report(store, experiment)?;
+                return Ok(ReportSource::Tune(Box::new(report)));
+            }
+        };
         let source = ExperimentSource::read(store, experiment, report)?;
         Ok(ReportSource::Experiment(Box::new(source)))
     }
@@ -184,7 +191,10 @@ impl ReportSource {
         match &mut self {
             ReportSource::Experiment(source) => source.report.imported.extend(imported.clone()),
             ReportSource::Comparison(report, ..) => report.imported.clone_from(&imported),
-            ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
+            ReportSource::Run(_)
+            | ReportSource::Seek(_)
+            | ReportSource::Tune(_)
+            | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
                     "the imported figures {name} can be shown only with an experiment, a \
                      comparison or a history: name one of these"
@@ -213,6 +223,7 @@ impl ReportSource {
             ReportSource::Run(report) => report.name.clone(),
             ReportSource::Experiment(source) => source.report.name.clone(),
             ReportSource::Seek(report) => report.name.clone(),
+            ReportSource::Tune(report) => report.name.clone(),
             ReportSource::Comparison(report, ..) => render::comparison_title(report),
             ReportSource::History(report) => format!("history by {}", report.by),
         }
@@ -223,6 +234,7 @@ impl ReportSource {
             ReportSource::Run(report) => of_run(report),
             ReportSource::Experiment(source) => of_experiment(&source.report, &source.trials),
             ReportSource::Seek(report) => of_seek(report),
+            ReportSource::Tune(_) => Vec::new(),
             ReportSource::Comparison(report, _, runs) => {
                 of_comparison(report).into_iter().chain(of_median_runs(report, runs)).collect()
             }
@@ -235,6 +247,7 @@ impl ReportSource {
             ReportSource::Run(report) => render::run(report),
             ReportSource::Experiment(source) => source.document(),
             ReportSource::Seek(report) => render::seek(report),
+            ReportSource::Tune(report) => render::tune(report),
             ReportSource::Comparison(report, gates, runs) => {
                 render::comparison_of_runs(report, gates, runs)
             }

@@ -229,7 +229,7 @@ impl Walk for Probes<'_> {
             n_trials: nth as u64 + n_left,
             values: format!("{}={value} ({})", seek_plan.seek.axis, planned.stage.name()),
             left: Some(TimeLeft::About(left_ns)),
-            added: Some((Point { values: vec![value], plan: String::new() }, plan)),
+            added: vec![(nth as u32, Point { values: vec![value], plan: String::new() }, plan)],
         }))
     }
 

@@ -400,18 +400,22 @@ impl<'o> TrialRunner<'o> {
         let begun_ms = wall_clock::unix_ms();
         match self.one(place, stop, watcher) {
             Err(Error::Failed(why)) => {
-                // The server may have ended, so the next trial connects again.
-                self.open_target = None;
-                self.fresh = Fresh::default();
+                self.close();
                 Ok(Tried::Refused(why))
             }
             tried => {
                 let spent_ms = u64::try_from(wall_clock::unix_ms() - begun_ms).unwrap_or(0);
-                let planned_ns = self.planned_ns(place).unwrap_or(0);
+                let planned_ns = self.planned_ns(place.0).unwrap_or(0);
                 self.pace.took(spent_ms * NS_PER_MS, planned_ns);
                 tried
             }
         }
+    }
+
+    /// Closes the target, so that the next trial opens it again: the server may have ended.
+    pub(crate) fn close(&mut self) {
+        self.open_target = None;
+        self.fresh = Fresh::default();
     }
 
     /// Waits until the server of a trial answers again, for at most a minute, if dbdyno did not
@@ -465,16 +469,21 @@ impl<'o> TrialRunner<'o> {
     /// to come, without those that need no further attempt; `None` if unknown.
     pub(crate) fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
         let left = left.iter().filter(|place| !self.done.contains(place));
+        self.time_left_at(left.map(|place| place.0))
+    }
+
+    /// Estimates the time of trials at these points (combinations of varied values); `None` if
+    /// unknown.
+    pub(crate) fn time_left_at(&self, points: impl Iterator<Item = u32>) -> Option<TimeLeft> {
         // There is no pause before the first one.
         let pause_ns = |nth: usize| if nth > 0 { self.experiment.pause_ns } else { 0 };
-        let planned =
-            |(nth, place): (usize, &(u32, u32))| Some(self.planned_ns(*place)? + pause_ns(nth));
-        self.pace.left(left.enumerate().map(planned))
+        let planned = |(nth, point): (usize, u32)| Some(self.planned_ns(point)? + pause_ns(nth));
+        self.pace.left(points.enumerate().map(planned))
     }
 
     /// Returns the planned duration of a trial's load in nanoseconds; `None` if a condition ends
     /// the load.
-    fn planned_ns(&self, (point, _): (u32, u32)) -> Option<u64> {
+    fn planned_ns(&self, point: u32) -> Option<u64> {
         let phases = self.plans[point as usize].phases;
         (phases.measure_ns > 0).then_some(phases.ramp_up_ns + phases.measure_ns)
     }

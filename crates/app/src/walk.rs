@@ -2,7 +2,7 @@
 //! chooses the next trial from the results so far, and may add points (combinations of varied
 //! values).
 //!
-//! Not here: the walks themselves (grid, seek), and running one trial (trial_runner).
+//! Not here: the walks themselves (grid, seek, tune), and running one trial (trial_runner).
 
 use std::sync::Arc;
 
@@ -25,15 +25,21 @@ pub(crate) struct Step {
     pub(crate) values: String,
     /// Estimated time of this trial and all later ones; `None` if unknown.
     pub(crate) left: Option<TimeLeft>,
-    /// A point that must be added to the experiment for this trial, with its plan; `None` if the
-    /// experiment has the point already.
-    pub(crate) added: Option<(Point, Plan)>,
+    /// Points that must be added to the experiment before this trial, each with its index and its
+    /// plan; empty if the experiment has them already.
+    pub(crate) added: Vec<(u32, Point, Plan)>,
 }
 
-/// Order in which an experiment chooses its trials: a grid of all points and repeats, or a search.
+/// Order in which an experiment chooses its trials: a grid of all points and repeats, a search or a tuner.
 pub(crate) trait Walk {
     /// Returns the word for a trial in messages: `trial` or `probe`.
     fn noun(&self) -> &'static str;
+
+    /// Returns true if a server that rejects the settings of a trial is the trial's result, and not
+    /// an error of the user's that ends the experiment.
+    fn takes_rejections(&self) -> bool {
+        false
+    }
 
     /// Chooses the next trial; `None` when the experiment is complete.
     fn next(&mut self, runner: &TrialRunner<'_>) -> Result<Option<Step>, Error>;
@@ -65,11 +71,17 @@ impl TrialRunner<'_> {
             is_first = false;
             self.is_alone()?;
             let place = step.place;
-            if let Some((point, plan)) = step.added.take() {
-                self.put_point(place.0, &point, &plan);
+            for (index, point, plan) in step.added.drain(..) {
+                self.put_point(index, &point, &plan);
             }
             watcher.trial(step.nth, step.n_trials, &step.values, step.left);
-            let tried = self.try_once(place, stop, watcher)?;
+            let tried = match self.try_once(place, stop, watcher) {
+                Err(Error::Usage(why)) if walk.takes_rejections() => {
+                    self.close();
+                    Tried::Settled(why)
+                }
+                tried => tried?,
+            };
             if matches!(tried, Tried::Interrupted) {
                 return Ok(true);
             }

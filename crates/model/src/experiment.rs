@@ -84,8 +84,7 @@ pub struct Experiment {
     pub started_unix_ms: i64,
     /// Varied parameters with their values. The last one changes fastest from point to point.
     pub axes: Vec<Axis>,
-    /// All points of the experiment. For a search it contains only one, with the plan of the
-    /// search.
+    /// All points of the experiment. For a search or a tuner it contains only one, with its plan.
     pub points: Vec<Point>,
     /// Number of runs per point; only an upper limit if there is a stop rule.
     pub repeats: u32,
@@ -107,8 +106,8 @@ pub struct Experiment {
     pub wait_until: Option<Condition>,
     /// Seed for the random order of trials.
     pub seed: u64,
-    /// Way in which the points are chosen: all in advance, or one by one in a search.
-    #[serde(rename = "seek", default, skip_serializing_if = "Walk::is_grid")]
+    /// Way in which the points are chosen: all in advance, or one by one in a search or a tuner.
+    #[serde(flatten)]
     pub walk: Walk,
     /// Labels that all runs of the experiment have, as pairs of key and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -120,9 +119,9 @@ pub struct Experiment {
 }
 
 /// The way in which an experiment chooses its points: all in advance, or one after the other in a
-/// search.
+/// search or a tuner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Option<crate::Seek>", into = "Option<crate::Seek>")]
+#[serde(from = "StoredWalk", into = "StoredWalk")]
 pub enum Walk {
     /// All points are known before the first trial: they are the combinations of the parameters'
     /// values.
@@ -131,33 +130,60 @@ pub enum Walk {
     /// A search for the highest load that meets all objectives. It adds a point for each probe;
     /// before that, [`Experiment::points`] contains only the plan of the search.
     Seek(crate::Seek),
+    /// A tuner, which adds a point for each configuration that it tries. Before that,
+    /// [`Experiment::points`] contains only the plan with the defaults.
+    Tune(crate::Tune),
 }
 
 impl Walk {
-    /// Returns the search for the highest load, if this experiment is one; `None` if all points are
-    /// known in advance.
+    /// Returns the search for the highest load, if this experiment is one.
     pub fn seek(&self) -> Option<&crate::Seek> {
         match self {
-            Walk::Grid => None,
             Walk::Seek(seek) => Some(seek),
+            Walk::Grid | Walk::Tune(_) => None,
         }
     }
 
-    /// Whether all points are known before the first trial, so that there is no search.
+    /// Returns the tuner, if this experiment is one.
+    pub fn tune(&self) -> Option<&crate::Tune> {
+        match self {
+            Walk::Tune(tune) => Some(tune),
+            Walk::Grid | Walk::Seek(_) => None,
+        }
+    }
+
+    /// Whether all points are known before the first trial, so that there is no search or tuner.
     pub fn is_grid(&self) -> bool {
         *self == Walk::Grid
     }
 }
 
-impl From<Option<crate::Seek>> for Walk {
-    fn from(seek: Option<crate::Seek>) -> Walk {
-        seek.map_or(Walk::Grid, Walk::Seek)
+/// A [`Walk`] as it is stored: a key for what it is, and none for a grid.
+#[derive(Serialize, Deserialize)]
+struct StoredWalk {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seek: Option<crate::Seek>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tune: Option<crate::Tune>,
+}
+
+impl From<StoredWalk> for Walk {
+    fn from(stored: StoredWalk) -> Walk {
+        match (stored.seek, stored.tune) {
+            (Some(seek), _) => Walk::Seek(seek),
+            (None, Some(tune)) => Walk::Tune(tune),
+            (None, None) => Walk::Grid,
+        }
     }
 }
 
-impl From<Walk> for Option<crate::Seek> {
-    fn from(walk: Walk) -> Option<crate::Seek> {
-        walk.seek().cloned()
+impl From<Walk> for StoredWalk {
+    fn from(walk: Walk) -> StoredWalk {
+        match walk {
+            Walk::Grid => StoredWalk { seek: None, tune: None },
+            Walk::Seek(seek) => StoredWalk { seek: Some(seek), tune: None },
+            Walk::Tune(tune) => StoredWalk { seek: None, tune: Some(tune) },
+        }
     }
 }
 
@@ -207,8 +233,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether a trial with these indexes may belong to the experiment. A search may still add
-    /// points, so any index below [`TRIALS_MAX`] is possible there.
+    /// Whether a trial with these indexes may belong to the experiment. A search or a tuner may
+    /// still add points, so any index below [`TRIALS_MAX`] is possible there.
     pub fn may_have(&self, point: u32, repeat: u32) -> bool {
         let n_points = if self.walk.is_grid() { self.points.len() as u64 } else { TRIALS_MAX };
         u64::from(point) < n_points && u64::from(repeat) < TRIALS_MAX

@@ -74,6 +74,7 @@ mod table;
 mod target;
 mod trace;
 mod trial_order;
+mod tune;
 mod units;
 mod value;
 mod workload;
@@ -180,6 +181,7 @@ pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
 pub use trace::{Exchange, Trace, TraceOutcome, TransactionTrace};
 pub use trial_order::Round;
+pub use tune::{Tune, TuneGoal, TuneStrategy};
 pub use units::{
     BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, byte_rate, format_count, format_duration,
     ns_of_unit, parse_bytes, parse_count, parse_duration, parse_number, parse_rate, without_scale,

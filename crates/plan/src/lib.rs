@@ -31,6 +31,8 @@ mod task;
 mod tests;
 mod toml_file;
 pub mod translate;
+mod tune_plan;
+mod values_between;
 mod vary;
 mod written;
 
@@ -48,5 +50,6 @@ pub use table::{AT, EXPERIMENT, GROUP, PLAN, Row, group_flags};
 pub use target::refused_engine;
 pub use task::{Task, decide_task};
 pub use toml_file::read_toml;
+pub use tune_plan::{TunePlan, decide_tune};
 pub use vary::{Varied, decide_all, targets_of};
 pub use written::{From, Values, Written};

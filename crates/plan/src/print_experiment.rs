@@ -1,7 +1,7 @@
 //! Printing of an experiment or search as one TOML plan. Not here: the plan of a single point
 //! (print).
 
-use model::{Axis, Experiment, Target, plain_setting};
+use model::{Axis, Experiment, Target, Tune, Walk, plain_setting};
 use toml::{Table, Value};
 
 use crate::decide::decide;
@@ -9,14 +9,17 @@ use crate::print::{put, to_toml};
 use crate::seek_plan::decide_seek;
 use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
+use crate::tune_plan::decide_tune;
 use crate::vary::{decide_all, is_target};
 
 /// Returns the TOML text of a plan that varies the same parameters as the experiment and has the
 /// same points, or that makes the same search. `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
-    if !experiment.walk.is_grid() {
-        return sought_to_toml(top, experiment);
+    match &experiment.walk {
+        Walk::Grid => {}
+        Walk::Seek(_) => return sought_to_toml(top, experiment),
+        Walk::Tune(tune) => return tuned_to_toml(top, experiment, tune),
     }
     // A setting that is an axis must not be set beside it.
     for setting in experiment.axes.iter().filter_map(|axis| axis.name.strip_prefix("server.")) {
@@ -52,6 +55,34 @@ fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     groups.filter_map(Value::as_table_mut).for_each(|group| drop(group.remove(&seek.axis)));
     decides(&top).or_else(|| decides(&with_value))
 }
+
+/// Returns the TOML text of a plan that makes the experiment's tuner; `None` if there is no such
+/// text.
+fn tuned_to_toml(mut top: Table, experiment: &Experiment, tune: &Tune) -> Option<String> {
+    let mut of_tuner = printed(EXPERIMENT, experiment);
+    of_tuner.retain(|name, _| OF_TUNER.contains(&name));
+    put(&mut top, "experiment", of_tuner);
+    let plan = toml::to_string(&top).expect("a table of texts, numbers and tables is TOML");
+    let text = format!("{plan}\n[experiment.vary]\n{}", axes_toml(&experiment.axes));
+    let decided = read_toml("", &text).and_then(|draft| decide_tune(&draft, &no_default));
+    let is_same =
+        |decided: &crate::TunePlan| decided.tune == *tune && decided.axes == experiment.axes;
+    decided.is_ok_and(|decided| is_same(&decided)).then_some(text)
+}
+
+/// Keys of `[experiment]` that apply to a tuner.
+const OF_TUNER: [&str; 10] = [
+    "maximize",
+    "minimize",
+    "limits",
+    "trials",
+    "confirm_pairs",
+    "strategy",
+    "data",
+    "pause",
+    "wait_until",
+    "wait_at_most",
+];
 
 /// Keys of `[experiment]` that apply to a search.
 const OF_SEARCH: [&str; 5] = ["seek", "objective", "seek_budget", "wait_until", "wait_at_most"];

@@ -18,6 +18,7 @@ use crate::place::{Place, check_axes, parameters_of, places, put, written_at};
 use crate::search_budget::{arrivals_needed, budget_ns_min};
 use crate::table::ExperimentValues;
 use crate::toml_file::read_toml;
+use crate::tune_plan::is_no_tuner;
 use crate::written::{From, Values, Written};
 
 /// A search for the highest value at which objectives are met, parsed and checked from a draft.
@@ -51,6 +52,7 @@ pub fn decide_seek(
         return Err(vary.bad("an experiment either varies or seeks: drop one of them"));
     }
     check_ignored(&values)?;
+    is_no_tuner(&values)?;
     for group in &draft.groups {
         if let Some(transactions) = group.values.get("transactions") {
             let budget = spelled("seek_budget", "10m", &transactions.from);

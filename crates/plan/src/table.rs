@@ -8,7 +8,7 @@
 use model::{
     Action, Arrivals, Connections, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel,
     MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueAtEnd, QueueFull, Settle,
-    StopCondition, Which,
+    StopCondition, TuneGoal, TuneStrategy, Which,
 };
 use toml::{Table, Value};
 
@@ -346,6 +346,36 @@ parameters! {
     seek_budget: Duration = "10m", AnyValue,
         "Total load time of a search, ramp-ups included; the search divides it into runs (probes)",
         |experiment| experiment.walk.seek().map(|seek| seek.budget_ns);
+    maximize: Optional<Text> = "", Checked,
+        "Tune: find the values of the varied parameters (--vary) with the highest figure, such as \
+         tps or nopm (docs/reference/tune.md)",
+        |experiment| goal_of(experiment, TuneGoal::Maximize);
+    minimize: Optional<Text> = "", Checked,
+        "Tune: find the values of the varied parameters (--vary) with the lowest figure, such as p99",
+        |experiment| goal_of(experiment, TuneGoal::Minimize);
+    limits: Optional<Text> = "", Checked,
+        "Limits that the best values of a tuner have to keep: 'p99<50ms'; separate several by \
+         commas",
+        |experiment| {
+            let limits = experiment.walk.tune().map(|tune| tune.limits.join(", "));
+            limits.map(|limits| (!limits.is_empty()).then_some(limits))
+        };
+    trials: Few<1, 100_000> = "60", AnyValue,
+        "Runs of a tuner in all, with those that confirm the best values",
+        |experiment| experiment.walk.tune().map(|tune| tune.n_trials);
+    confirm_pairs: Few<6, 1_000> = "6", AnyValue,
+        "Pairs of runs in which a tuner compares the best values with the defaults",
+        |experiment| experiment.walk.tune().map(|tune| tune.n_pairs);
+    strategy: TuneStrategy = "halving", AnyValue,
+        "How a tuner chooses values: the better half of an even choice, and more like it (halving), \
+         always more like the good ones (model), an even choice (sobol), at random, or all (grid)",
+        |experiment| experiment.walk.tune().map(|tune| tune.strategy);
+}
+
+/// Returns the figure of a tuner that looks for high or low values, as asked.
+fn goal_of(experiment: &Experiment, goal: TuneGoal) -> Option<Option<String>> {
+    let tune = experiment.walk.tune().filter(|tune| tune.goal == goal)?;
+    Some(Some(tune.figure.clone()))
 }
 
 parameters! {

@@ -23,6 +23,7 @@ use crate::print::to_toml;
 use crate::repeat;
 use crate::table::ExperimentValues;
 use crate::target::check_values;
+use crate::tune_plan::is_no_tuner;
 use crate::written::From;
 
 /// An experiment (parameters to vary, repeats and policies), parsed and checked from a draft.
@@ -101,6 +102,7 @@ pub fn decide_all(
 ) -> Result<Varied, BadPlan> {
     let values = ExperimentValues::read(&draft.experiment)?;
     is_no_search(&values)?;
+    is_no_tuner(&values)?;
     let mut axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
     check_axes(draft, &draft.vary)?;
     let repeats = repeat::decide(&values)?;
@@ -161,7 +163,7 @@ pub fn decide_all(
 
 /// Rejects a measured phase of less than a second, because such trials would not be valid. Phases
 /// that a number of transactions ends are not checked.
-fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
+pub(crate) fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     let is_by_count = |group: &Group| {
         let counts = |(_, workload): (_, Arc<dyn Workload>)| {
             workload.producer().is_some_and(|producer| producer.is_limited())
@@ -205,7 +207,7 @@ fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
 }
 
 /// Rejects a varied parameter that changes the data, unless the data are rebuilt before each trial.
-fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
+pub(crate) fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
     for vary in draft.vary.iter().filter(|_| values.data.value != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
             let rebuild = spelled("data", "rebuild", &vary.from);
@@ -220,7 +222,10 @@ fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
 }
 
 /// Rejects restoring a copy of the data before trials, unless all targets are managed servers.
-fn can_be_copied(values: &ExperimentValues, points: &[(Vec<String>, Plan)]) -> Result<(), BadPlan> {
+pub(crate) fn can_be_copied(
+    values: &ExperimentValues,
+    points: &[(Vec<String>, Plan)],
+) -> Result<(), BadPlan> {
     let data = &values.data;
     let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
     match target.filter(|_| data.value == DataPolicy::Copy) {
@@ -233,7 +238,7 @@ fn can_be_copied(values: &ExperimentValues, points: &[(Vec<String>, Plan)]) -> R
     }
 }
 
-fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
+pub(crate) fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
     let name = &vary.name;
     if vary.values.iter().all(|value| value.is_empty()) {
         let why = format!("'{name}' has no values to vary over: write {name}=1,2,4");

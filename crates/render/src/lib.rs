@@ -34,6 +34,7 @@ pub mod spark;
 pub mod table;
 pub mod terminal;
 mod trace;
+mod tune;
 mod wording;
 
 use serde::Serialize;
@@ -60,6 +61,7 @@ pub use spark::sparkline;
 pub use table::{Align, Cell, Column, Table};
 pub use terminal::Style;
 pub use trace::{trace, trace_json};
+pub use tune::{tune, tuned_trials};
 
 /// Serializes a report as indented JSON, which ends with a line break.
 pub fn as_json(report: &impl Serialize) -> String {

@@ -126,6 +126,11 @@ impl ServerControl for Cluster {
         Ok(())
     }
 
+    fn unset(&mut self, name: &str) {
+        self.nodes.iter_mut().for_each(|node| node.unset(name));
+        self.options.settings.retain(|(other, _)| other != name);
+    }
+
     fn load_on(&mut self, n_nodes: Option<u32>) {
         self.options.load_on = n_nodes;
     }

@@ -48,6 +48,10 @@ pub trait ServerControl: Send {
     /// if name or value is malformed, or if dbdyno itself controls the setting.
     fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter>;
 
+    /// Returns a server setting of all nodes to dbdyno's default for it, or else the server's, at
+    /// the next restart of each.
+    fn unset(&mut self, name: &str);
+
     /// Limits the benchmark's load to the first `n_nodes` nodes: [`ServerControl::target`] then
     /// names only these. `None` means all nodes.
     fn load_on(&mut self, n_nodes: Option<u32>);

@@ -41,6 +41,13 @@ pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     }
 }
 
+/// Removes a setting of the user from `settings`, and puts the one of `defaults` in its place.
+pub(crate) fn unset(settings: &mut Vec<Setting>, name: &str, defaults: Vec<Setting>) {
+    let is_same = |known: &Setting| bare(&known.name) == bare(name);
+    settings.retain(|known| !is_same(known));
+    settings.extend(defaults.into_iter().find(is_same));
+}
+
 /// Normalizes the name of a server setting for comparisons, since servers accept `-` for `_`, and
 /// either case. Also removes MySQL's prefix `loose_`.
 fn bare(name: &str) -> String {

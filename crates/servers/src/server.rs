@@ -16,7 +16,7 @@ use crate::data_dir::{DataDir, sweep};
 use crate::deadline::{Deadline, Woken, child_ends, handle};
 use crate::galera::{self, Member};
 use crate::instance::{Instance, how_it_ended};
-use crate::options::{Setting, in_force, put};
+use crate::options::{Setting, in_force, put, unset};
 use crate::os_user::OsUser;
 use crate::port::Port;
 use crate::program::Program;
@@ -226,6 +226,12 @@ impl Server {
         check_setting(self.instance.kind, name, value)?;
         put(&mut self.instance.settings, name, value);
         Ok(())
+    }
+
+    /// Returns a setting to dbdyno's default for it, or else the server's, at the next restart.
+    pub fn unset(&mut self, name: &str) {
+        let defaults = in_force(self.instance.kind, &self.version, &[]);
+        unset(&mut self.instance.settings, name, defaults);
     }
 
     /// Writes a file that only the server can read, such as a certificate or a key, and replaces

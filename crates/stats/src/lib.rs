@@ -19,6 +19,7 @@ mod crossing;
 mod dependence;
 mod disturbance;
 mod draw;
+mod effects;
 mod histogram;
 mod intensity;
 mod latest_build;
@@ -62,6 +63,7 @@ pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
     exponential, exponential_ns, normal, residual_exponential_ns, truncated_exponential_ns, unit,
 };
+pub use effects::{Effect, main_effects};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;
 pub use latest_build::{Held, LatestBuild, latest_builds};

@@ -1,4 +1,4 @@
-//! Results of several runs together: experiments, searches, comparisons, histories and tables.
+//! Results of several runs together: experiments, searches, tuners, comparisons, histories and tables.
 //!
 //! All functions are pure functions of run reports. Not here: the report of one run and its figures
 //! (analysis), the execution of runs (app), and pages (render).
@@ -16,9 +16,11 @@ pub mod repeats;
 pub mod seek;
 mod shown_figures;
 pub mod trials;
+pub mod tune;
 
 pub use comparison::ComparisonReport;
 pub use experiment::ExperimentReport;
 pub use history::HistoryReport;
 pub use ranges::{highest, in_ranges};
 pub use seek::SeekReport;
+pub use tune::TuneReport;

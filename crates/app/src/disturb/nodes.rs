@@ -256,6 +256,7 @@ mod tests {
         fn set(&mut self, _name: &str, _value: &str) -> Result<(), BadParameter> {
             Ok(())
         }
+        fn unset(&mut self, _name: &str) {}
         fn load_on(&mut self, _n_nodes: Option<u32>) {}
         fn restart(&mut self, node: usize) -> Result<(), ServerError> {
             self.call("restart", node, Some(true))

@@ -10,7 +10,7 @@ pub(crate) const WIDTH: usize = 80;
 
 /// Options that the brief help (`-h`) of `run` and `build` lists, in this order. Some are
 /// parameters of workloads; no workload has all of them.
-const CHOSEN: [(&str, &[&str]); 2] = [
+const CHOSEN: [(&str, &[&str]); 3] = [
     (
         "run",
         &[
@@ -32,6 +32,31 @@ const CHOSEN: [(&str, &[&str]); 2] = [
             "full",
             "quiet",
             "no_store",
+            "output",
+            "store",
+        ],
+    ),
+    (
+        "tune",
+        &[
+            "target",
+            "ask_password",
+            "warehouses",
+            "scale",
+            "tables",
+            "table_size",
+            "clients",
+            "duration",
+            "ramp_up",
+            "vary",
+            "maximize",
+            "minimize",
+            "limits",
+            "trials",
+            "confirm_pairs",
+            "strategy",
+            "label",
+            "quiet",
             "output",
             "store",
         ],
@@ -66,7 +91,8 @@ pub(crate) fn page(command: &Command, path: &str) -> String {
     let spare = LINES_MOST.saturating_sub(lines.len() + rows.len() + 2);
     lines.extend(aligned(rows, spare));
     lines.push(String::new());
-    let workloads = if name == "run" { "Workloads: dbdyno list workloads. " } else { "" };
+    let workloads =
+        if ["run", "tune"].contains(&name) { "Workloads: dbdyno list workloads. " } else { "" };
     lines.push(format!("{workloads}All options, with examples: {path} --help"));
     lines.join("\n") + "\n"
 }

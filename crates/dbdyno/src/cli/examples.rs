@@ -28,6 +28,15 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "tune",
+        &[
+            "tune tpcc --target managed:postgres --vary server.shared_buffers=128MB..2GB \
+             --vary server.wal_buffers=1MB,16MB,64MB --maximize nopm",
+            "tune tpcc --vary clients=1..64 --maximize tps --limits 'p99<50ms' --trials 40",
+            "tune plan.toml --strategy model",
+        ],
+    ),
+    (
         "build",
         &[
             "build tpcc --warehouses 10",

@@ -10,7 +10,7 @@ use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::in_percent;
-use model::{Choice, DataPolicy, Experiment, Status, numbers};
+use model::{Choice, DataPolicy, Experiment, Status, Walk, numbers};
 use plan::{REPEATS_MOST, Varied, varied_to_toml};
 use render::document::Validity;
 use render::list::short_id;
@@ -31,7 +31,7 @@ use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{interrupted, is_kept, options};
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, figure_names, flags, password, print_document,
-    required, seek,
+    required, seek, tune,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -434,12 +434,18 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
             ))),
         };
     }
-    if !experiment.walk.is_grid() {
-        if matches.contains_id("require") {
-            let why = "--require: a search is held against its own limits, which its page shows";
-            return Err(Error::Usage(why.to_owned()));
+    if !experiment.walk.is_grid() && matches.contains_id("require") {
+        let why = "--require: a search or a tuner has limits of its own, which its page shows";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    match experiment.walk {
+        Walk::Grid => {}
+        Walk::Seek(_) => {
+            return seek::print_report(&app::seek::report(&store, &experiment)?, matches, shell);
         }
-        return seek::print_report(&app::seek::report(&store, &experiment)?, matches, shell);
+        Walk::Tune(_) => {
+            return tune::print_report(&app::tune::report(&store, &experiment)?, matches, shell);
+        }
     }
     let figure = matches.get_one::<String>("figure").map(String::as_str);
     let asked = asked_tables(matches);
@@ -466,8 +472,14 @@ fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let named = matches.get_one::<String>("plan").map(|path| draft_from_args::read_file(path));
     let named = named.transpose()?;
     let experiment = relabelled(experiment, labels(matches)?);
-    if !experiment.walk.is_grid() {
-        return seek::resume(store.path(), experiment, named.as_ref(), matches, shell);
+    match experiment.walk {
+        Walk::Grid => {}
+        Walk::Seek(_) => {
+            return seek::resume(store.path(), experiment, named.as_ref(), matches, shell);
+        }
+        Walk::Tune(_) => {
+            return tune::resume(store.path(), experiment, named.as_ref(), matches, shell);
+        }
     }
     let own_target = |workload: &str| own_target(workload, shell);
     let planned = planned(store.path(), experiment, named.as_ref(), &own_target)?;

@@ -32,6 +32,13 @@ pub(crate) fn check(flag: &str, limits: &[Required], plan: &Plan) -> Result<(), 
     limits.iter().try_for_each(|limit| check_one(limit, &names).map_err(refused))
 }
 
+/// Fails if no run of the plan can have this figure. The error begins with `flag`, with which the
+/// user named it.
+pub(crate) fn check_name(flag: &str, figure: &str, plan: &Plan) -> Result<(), Error> {
+    let found = find(figure, &names(plan)).map(drop);
+    found.map_err(|why| Error::Usage(format!("{flag}: {why}")))
+}
+
 fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
     let figure = limit.figure.as_str();
     let is_had = |(one, other)| [one, other].into_iter().all(|name| find(name, names).is_ok());

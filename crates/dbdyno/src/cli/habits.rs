@@ -696,8 +696,10 @@ fn with_value(instead: &str, value: &str) -> String {
 /// Finds what a word of another program means in a command of dbdyno; `None` if the word is not
 /// known.
 fn found(word: &str, command: &str) -> Option<&'static Habit> {
-    let on_database =
-        matches!(command, "run" | "build" | "check" | "settle" | "drop" | "datagen" | "show");
+    let on_database = matches!(
+        command,
+        "run" | "tune" | "build" | "check" | "settle" | "drop" | "datagen" | "show"
+    );
     let is_there = |habit: &&Habit| {
         let is_place = match habit.at {
             Place::Command => command.is_empty() || on_database,

@@ -31,8 +31,9 @@ pub(crate) fn commands() -> [Command; 2] {
 
 /// Names of commands that have the options of a workload; `true` if a command also has the options
 /// that do not shape the data.
-const OF_WORKLOADS: [(&str, bool); 6] = [
+const OF_WORKLOADS: [(&str, bool); 7] = [
     ("run", true),
+    ("tune", true),
     ("show", true),
     ("build", false),
     ("check", false),

@@ -67,6 +67,7 @@ mod stored;
 mod target_from;
 mod translate;
 mod trial_options;
+mod tune;
 #[cfg(feature = "pages")]
 mod web;
 
@@ -328,6 +329,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .arg(flags::store())
         .arg(flags::output())
         .subcommand(run::command(words)?)
+        .subcommand(tune::command(words)?)
         .subcommands(data::commands(words)?)
         .subcommand(datagen::command(words)?)
         .subcommand(show::command(words)?)
@@ -356,7 +358,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
 /// Sections of the program's help: title, and names of the commands. Each command is in one of
 /// them.
 const SECTIONS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "show", "experiments"]),
+    ("Measure", &["run", "tune", "show", "experiments"]),
     ("Other programs' command lines and files", &["sysbench", "pgbench", "translate"]),
     ("Data", &["build", "check", "settle", "drop", "datagen"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
@@ -387,6 +389,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let all = || command(&["dbdyno".to_owned()]);
     match matches.subcommand() {
         Some(("run", matches)) => run::run(matches, shell),
+        Some(("tune", matches)) => tune::tune(matches, shell),
         Some(("build", matches)) => data::build(matches, shell),
         Some(("check", matches)) => data::check(matches, shell),
         Some(("settle", matches)) => data::settle(matches, shell),
@@ -445,7 +448,7 @@ fn formats(matches: &ArgMatches) -> Vec<Output> {
     };
     // Pages with a verdict, which annotates a job.
     let is_page = match matches.subcommand() {
-        Some(("run" | "compare", _)) => true,
+        Some(("run" | "tune" | "compare", _)) => true,
         Some(("history", history)) => history.subcommand().is_none(),
         Some(("runs", runs)) => runs::is_page(runs),
         Some(("experiments", experiments)) => {

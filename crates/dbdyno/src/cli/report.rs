@@ -150,6 +150,7 @@ fn named_source(source: &ReportSource) -> String {
         ReportSource::Run(report) => format!("run {}", short_id(&report.run_id)),
         ReportSource::Experiment(of) => format!("experiment {}", short_id(&of.report.id)),
         ReportSource::Seek(report) => format!("search {}", short_id(&report.id)),
+        ReportSource::Tune(report) => format!("tuning {}", short_id(&report.id)),
         ReportSource::Comparison(report, ..) => render::comparison_title(report),
         ReportSource::History(report) => format!("the history of {}", report.by),
     }
@@ -181,7 +182,11 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
         (None, _) => {
             let source = ReportSource::named(&store, &names, &judge)?;
             let figure = judge.primary.as_deref();
-            if matches!(source, ReportSource::Run(_) | ReportSource::Seek(_)) && figure.is_some() {
+            let has_own_figure = matches!(
+                source,
+                ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::Tune(_)
+            );
+            if has_own_figure && figure.is_some() {
                 let why = "--figure is for experiments, comparisons and histories";
                 return Err(Error::Usage(why.to_owned()));
             }

@@ -16,13 +16,17 @@ use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
-    password, required, run_options, runs, script_host, seek, stored,
+    password, required, run_options, runs, script_host, seek, stored, tune,
 };
 use crate::shell::Shell;
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
-    let what = named(words, "run");
-    let mut command = run_options::command();
+    with_workload(run_options::command(), words)
+}
+
+/// Adds the options of the workload that the command line names after this command.
+pub(crate) fn with_workload(mut command: Command, words: &[String]) -> Result<Command, Error> {
+    let what = named(words, command.get_name());
     let named = what.as_deref().and_then(|what| plan::workload_named(what).ok());
     if named.is_none() {
         const MORE: &str = "Each workload adds its own options: see dbdyno run tpcc --help.";
@@ -78,6 +82,7 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match task {
         Task::Search(search) => seek::run(*search, matches, shell),
         Task::Experiment(experiment) => experiments::run(experiment, matches, shell),
+        Task::Tuning(tune_plan) => tune::run(*tune_plan, matches, shell),
         Task::Run(plan) => run_once(*plan, matches, shell),
     }
 }

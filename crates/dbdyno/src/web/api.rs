@@ -12,6 +12,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use model::Walk;
 use render::charts::{of_history, of_run};
 use render::csv::{csv as csv_of, of_table};
 use render::list::short_id;
@@ -122,7 +123,8 @@ pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
     .await
 }
 
-/// `GET /api/experiments/ID/points.csv`: points of an experiment, or probes of a search, as CSV.
+/// `GET /api/experiments/ID/points.csv`: points of an experiment, probes of a search, or
+/// trials of a tuner, as CSV.
 /// The query may name the `figure` of the points, by default the workload's primary metric.
 pub(super) async fn points_csv(
     State(app): State<App>,
@@ -137,7 +139,8 @@ pub(super) async fn points_csv(
     .await
 }
 
-/// `GET /api/experiments/ID/points.json`: points of an experiment, or probes of a search, as JSON.
+/// `GET /api/experiments/ID/points.json`: points of an experiment, probes of a search, or
+/// trials of a tuner, as JSON.
 /// The query may name the `figure` of the points, by default the workload's primary metric.
 pub(super) async fn points_json(
     State(app): State<App>,
@@ -152,9 +155,10 @@ pub(super) async fn points_json(
 /// primary metric), or of the probes of a search.
 fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
-    Ok(match experiment.walk.seek() {
-        Some(_) => render::seek_probes(&app::seek::report(store, &experiment)?),
-        None => {
+    Ok(match experiment.walk {
+        Walk::Seek(_) => render::seek_probes(&app::seek::report(store, &experiment)?),
+        Walk::Tune(_) => render::tuned_trials(&app::tune::report(store, &experiment)?),
+        Walk::Grid => {
             let report = report_by(store, &experiment, asked.get("figure"))?;
             render::experiment_points(&report)
         }
@@ -170,9 +174,10 @@ pub(super) async fn experiment(
 ) -> Answered {
     app.read(move |store, _| {
         let experiment = store.find_experiment(&name)?;
-        Ok(match experiment.walk.seek() {
-            Some(_) => json_of(&app::seek::report(store, &experiment)?),
-            None => {
+        Ok(match experiment.walk {
+            Walk::Seek(_) => json_of(&app::seek::report(store, &experiment)?),
+            Walk::Tune(_) => json_of(&app::tune::report(store, &experiment)?),
+            Walk::Grid => {
                 let report = report_by(store, &experiment, asked.get("figure"))?;
                 json_of(&ExperimentSource::read(store, &experiment, report)?.json())
             }

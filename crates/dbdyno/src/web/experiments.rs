@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use model::{Experiment, Status};
+use model::{Experiment, Status, Walk};
 use render::charts::Chart;
 use render::html::{First, Medium, body as html};
 use render::list::short_id;
@@ -76,9 +76,9 @@ fn view(standing: &RunSnapshot) -> ExperimentView {
         short: short_id(&experiment.id).to_owned(),
         name: experiment.name.clone(),
         started: utc(experiment.started_unix_ms),
-        axes: match experiment.walk.seek() {
-            Some(_) => "a search for the highest rate".to_owned(),
-            None => axes.join("; "),
+        axes: match experiment.walk {
+            Walk::Seek(_) => "a search for the highest rate".to_owned(),
+            Walk::Grid | Walk::Tune(_) => axes.join("; "),
         },
         n_done,
         n_trials,

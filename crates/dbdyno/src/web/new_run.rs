@@ -147,7 +147,7 @@ fn checked(draft: &Draft, shared: &Shared) -> Result<Task, BadPlan> {
 fn kind_of(task: &Task) -> JobKind {
     match task {
         Task::Run(_) => JobKind::Run,
-        Task::Experiment(_) => JobKind::Experiment,
+        Task::Experiment(_) | Task::Tuning(_) => JobKind::Experiment,
         Task::Search(_) => JobKind::Seek,
     }
 }

@@ -1,0 +1,98 @@
+//! `dbdyno tune`: finds the best values of parameters, and shows stored tuners.
+
+use std::path::Path;
+
+use analysis::figures::Required;
+use app::Error;
+use app::seek::Use;
+use app::tune::{TuneResult, Tuning, forecast};
+use app::watcher::Watcher;
+use clap::{ArgMatches, Command};
+use model::Experiment;
+use plan::{Draft, TunePlan};
+use render::as_json;
+use render::terminal::PAGE_WIDTH;
+use study::TuneReport;
+
+use super::live::Live;
+use super::metrics::Metrics;
+use super::own_folder::own_target;
+use super::signals::stop_on_signals;
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, figure_names, flags, password, print_document, required,
+    run_options, stored, trial_options,
+};
+use crate::shell::Shell;
+
+pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
+    let about = "Finds the best values of settings and parameters, and whether they are better";
+    super::run::with_workload(run_options::command().name("tune").about(about), words)
+}
+
+/// Runs the command `tune`, which is `run` with a figure to maximize or minimize.
+pub(crate) fn tune(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let what = matches.get_one::<String>("what").expect("clap requires it");
+    let draft = super::draft_from_args::draft(what, matches, shell)?;
+    if !["maximize", "minimize"].iter().any(|key| draft.experiment.contains_key(key)) {
+        let why = "dbdyno tune needs a figure: write --maximize tps, or --minimize p99";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    super::run::run(matches, shell)
+}
+
+pub(crate) fn run(mut tune_plan: TunePlan, matches: &ArgMatches, shell: &Shell) -> Outcome {
+    trial_options::is_kept(matches)?;
+    let own_target = |workload: &str| own_target(workload, shell);
+    let plan = tune_plan.plan(None, &own_target)?;
+    let asked = required::asked(matches)?.limits;
+    tune_plan.tune.limits.extend(asked.iter().map(ToString::to_string));
+    let limits: Result<Vec<Required>, String> =
+        tune_plan.tune.limits.iter().map(|limit| limit.parse()).collect();
+    let limits = limits.map_err(|why| Error::Usage(format!("--limits: {why}")))?;
+    figure_names::check("--limits", &limits, &plan)?;
+    let goal = model::Choice::name(tune_plan.tune.goal);
+    figure_names::check_name(&format!("--{goal}"), &tune_plan.tune.figure, &plan)?;
+    let tuning = Tuning::new(tune_plan, stored::labels(matches)?, &own_target)?;
+    make(tuning, matches, true, shell)
+}
+
+/// Resumes a stored tuner. `named` is the plan file that the user names; `None` without one.
+pub(crate) fn resume(
+    store: &Path,
+    experiment: Experiment,
+    named: Option<&Draft>,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
+    make(Tuning::stored(store, experiment, Use::ToGoOn(named))?, matches, false, shell)
+}
+
+fn make(mut tuning: Tuning, matches: &ArgMatches, is_new: bool, shell: &Shell) -> Outcome {
+    password::give(tuning.target(), matches, shell)?;
+    let options = trial_options::options(matches, shell)?;
+    let stop = stop_on_signals(shell);
+    let mut live =
+        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
+    live.note(&forecast(&tuning)?);
+    let result = tuning.run(is_new, &options, &stop, &mut live);
+    live.end();
+    let TuneResult { report, is_good, is_interrupted } = result?;
+    print_report(&report, matches, shell)?;
+    live.linger(&stop);
+    Ok(match (is_interrupted, is_good) {
+        (true, _) => {
+            shell.say(&trial_options::interrupted(&report.id));
+            INTERRUPTED
+        }
+        (false, true) => DONE,
+        (false, false) => FAILED,
+    })
+}
+
+/// Prints the report of a tuner in the requested format.
+pub(crate) fn print_report(report: &TuneReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
+    match flags::is_json(matches) {
+        true => shell.print(&as_json(report)),
+        false => print_document(&render::tune(report), PAGE_WIDTH, matches, shell),
+    }
+}
