@@ -173,7 +173,7 @@ fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
                 statement.raw_execute().expect("it worked when it was traced");
             }
             Asked::Execute(id, values) => {
-                let statement = &mut prepared[usize::from(id.0)];
+                let statement = &mut prepared[id.index()];
                 for (index, value) in values.iter().enumerate() {
                     statement.raw_bind_parameter(index + 1, value).expect("a traced value");
                 }

@@ -71,28 +71,88 @@ pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     )))
 }
 
-/// Fails if all clients together may prepare more statements than the server allows, as found in
-/// `facts`. Each client may prepare every statement of its workload.
-pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> Result<(), Error> {
-    let Some(first) = groups.first() else { return Ok(()) };
+/// Smallest number of statements that each client must be able to keep prepared, so that it does not
+/// close one that it needs in the same transaction.
+const STATEMENTS_LEAST: u64 = 64;
+
+/// Number of statements that each client's session keeps prepared, and why it is not all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StatementsKept {
+    /// Number of statements, to be given to [`model::Database::keep_statements`].
+    pub(crate) most: usize,
+    /// Sentence for the user; `None` if every session can keep all statements of its workload.
+    pub(crate) note: Option<String>,
+}
+
+/// Decides how many statements each session keeps prepared, so that all clients together stay
+/// within the limit that the server has according to `facts`. Fails if these are too few.
+pub(crate) fn statements_kept(
+    plan: &Plan,
+    groups: &[Opened],
+    facts: &[Fact],
+) -> Result<StatementsKept, Error> {
+    let unlimited = StatementsKept { most: drivers::STATEMENTS_KEPT, note: None };
+    let Some(first) = groups.first() else { return Ok(unlimited) };
     let limit = (first.database.administration().statement_limit)(facts);
-    let Some((setting, limit)) = limit else { return Ok(()) };
     let n_hosts = first.database.hosts().map_or(1, |hosts| hosts.list().len().max(1)) as u64;
     let of_group = |(group, opened): (&Group, &Opened)| {
         let all = opened.workload.statements(opened.database.dialect());
         let prepared = all.iter().filter(|statement| statement.sent == Sent::Prepared);
-        u64::from(group.clients).div_ceil(n_hosts) * prepared.count() as u64
+        (u64::from(group.clients).div_ceil(n_hosts), prepared.count() as u64)
     };
-    let needed: u64 = plan.groups.iter().zip(groups).map(of_group).sum();
-    if needed <= limit {
-        return Ok(());
+    let sessions: Vec<(u64, u64)> = plan.groups.iter().zip(groups).map(of_group).collect();
+    let is_text = facts.iter().any(|fact| {
+        let value = fact.value.to_string();
+        fact.name == "statements" && ["text", "simple", "unnamed"].contains(&value.as_str())
+    });
+    match is_text {
+        true => Ok(unlimited),
+        false => kept_within(limit, &sessions).map_err(Error::Usage),
     }
-    Err(Error::Usage(format!(
-        "the clients prepare up to {} statements, and the server keeps {} ({setting}): raise it, \
-         use fewer clients or tables, or put ?statements=text into the target's URL",
-        format_count(needed),
-        format_count(limit)
-    )))
+}
+
+/// Decides how many statements each session keeps prepared. `limit` is the server's setting that
+/// limits their sum, with its value; `sessions` has the number of sessions of each group and of
+/// the statements that each may prepare.
+fn kept_within(
+    limit: Option<(&str, u64)>,
+    sessions: &[(u64, u64)],
+) -> Result<StatementsKept, String> {
+    let n_most = sessions.iter().map(|(_, n_statements)| *n_statements).max().unwrap_or(0);
+    let remedy = "raise it, use fewer clients or tables, or put ?statements=text into the target's \
+                  URL";
+    let (most, why) = match limit {
+        None => {
+            let most = drivers::STATEMENTS_KEPT as u64;
+            (most, "to save memory".to_owned())
+        }
+        Some((setting, limit)) => {
+            let needed: u64 = sessions.iter().map(|(n, n_statements)| n * n_statements).sum();
+            let n_sessions = sessions.iter().map(|(n, _)| *n).sum::<u64>().max(1);
+            // Other sessions of the server prepare statements too.
+            let share = (limit - limit / 16) / n_sessions;
+            let fits = needed <= limit;
+            if !fits && share < STATEMENTS_LEAST {
+                return Err(format!(
+                    "the clients prepare up to {} statements, and the server keeps {} ({setting}): \
+                     {remedy}",
+                    format_count(needed),
+                    format_count(limit)
+                ));
+            }
+            let most = if fits { share.max(n_most) } else { share };
+            (most, format!("since the server keeps {} ({setting}): {remedy}", format_count(limit)))
+        }
+    };
+    let note = (n_most > most).then(|| {
+        format!(
+            "each client keeps {} of its {} statements prepared, and closes the one that it has \
+             used least recently, {why}",
+            format_count(most),
+            format_count(n_most)
+        )
+    });
+    Ok(StatementsKept { most: most as usize, note })
 }
 
 /// Fails if groups that share a workload's data, which are still to be built, ask for different
@@ -219,6 +279,28 @@ fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_sessions_together_stay_within_the_server_s_limit() {
+        let kept = |limit, sessions: &[(u64, u64)]| {
+            kept_within(Some(("max_prepared_stmt_count", limit)), sessions)
+        };
+        // All fit, even if a session has more than its share.
+        assert_eq!(kept(100, &[(1, 90), (10, 1)]), Ok(StatementsKept { most: 90, note: None }));
+        assert_eq!(kept(16_382, &[(8, 9)]), Ok(StatementsKept { most: 1_919, note: None }));
+        let bounded = kept(16_382, &[(8, 450_000)]).expect("possible");
+        assert_eq!(bounded.most, 1_919);
+        let note = bounded.note.expect("a note");
+        assert!(note.starts_with("each client keeps 1,919 of its 450,000 statements"), "{note}");
+        assert!(note.contains("max_prepared_stmt_count"), "{note}");
+        let no = kept(16_382, &[(1_000, 90)]).expect_err("16 for each client are too few");
+        assert!(no.contains("up to 90,000 statements") && no.contains("statements=text"), "{no}");
+        // Scripts prepare what they like.
+        assert_eq!(kept(16_382, &[(1_000, 0)]).expect("possible").most, 15);
+        let kept = kept_within(None, &[(8, 450_000)]).expect("possible");
+        assert_eq!(kept.most, drivers::STATEMENTS_KEPT);
+        assert!(kept.note.expect("a note").contains("to save memory"));
+    }
 
     #[test]
     fn auto_follows_the_table_of_the_documentation() {

@@ -5,25 +5,24 @@
 //! the build starts again with empty tables. Not here: the contents of rows (workloads).
 
 mod checksums;
+mod creating;
 mod dropping;
 mod parts;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::Stop;
-use model::{
-    Administration, Choice, Database, DbError, DbErrorKind, Dialect, Index, Population,
-    format_count,
-};
+use model::{Administration, Choice, DbError, DbErrorKind, Population, format_count};
 use monitor::wall_clock;
 
 pub use self::checksums::{Checksum, checksums, checksums_interruptible};
+pub(crate) use self::creating::definition;
+use self::creating::{AT_ONCE, Doing, Steps, begin_many, prepare};
 pub use self::dropping::{drop_data, unmarked_tables};
 use self::dropping::{drop_tables, unmarked};
 pub use self::parts::BuildPart;
@@ -36,7 +35,8 @@ pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened, clash};
-use crate::{added_key, storage_engine};
+use crate::storage_engine;
+use crate::table_list::MANY;
 
 const INTERRUPTED: &str = "the build was interrupted";
 #[derive(Clone, Copy, Debug, Default)]
@@ -201,20 +201,18 @@ fn build_into(
             builder.surely(&mut |session, _| parts::leave_indexes(session, population))?;
         }
         BuildPart::Tables => {
-            builder.surely(&mut |session, _| prepare(session, opened, population, log))?;
+            builder.prepare(progress)?;
             built.seconds = began.elapsed().as_secs_f64();
             return Ok(built);
         }
     }
     let work = builder.load_all(&mut built, progress)?;
     let indexing = wall_clock::now();
-    builder.finish(&mut |doing| {
+    builder.finish(&mut |step| {
         progress(&Progress {
-            doing: doing.to_owned(),
             n_rows: work.n_rows_done.load(Ordering::Relaxed),
             n_rows_total: work.n_rows_total,
-            rows_per_s: 0.0,
-            left_s: None,
+            ..step
         });
     })?;
     built.reconnects += builder.n_reconnects;
@@ -342,6 +340,16 @@ impl<'b> Builder<'b> {
         })
     }
 
+    /// Creates the missing tables, and returns the chunks that still have to be loaded.
+    fn prepare(&mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Work, Error> {
+        let (opened, population, is_stopped) = (self.opened, self.population, self.is_stopped);
+        let log = Arc::clone(&self.log);
+        self.surely(&mut |session, _| {
+            let mut doing = Doing { is_stopped, progress };
+            prepare(session, opened, population, &log, &mut doing)
+        })
+    }
+
     /// Creates the tables and loads their rows. If a server crash loses chunks after their commit,
     /// finds these chunks by their missing marks and loads them again.
     fn load_all(
@@ -352,12 +360,11 @@ impl<'b> Builder<'b> {
         let (opened, population) = (self.opened, self.population);
         if opened.data == Data::Unfinished && !self.keeps_marks {
             // The marks of a dropped table are removed too.
-            let dialect = *opened.database.dialect();
-            self.surely(&mut |session, _| drop_tables(session, &dialect, population).map(drop))?;
+            let database = opened.database.as_ref();
+            self.surely(&mut |session, _| drop_tables(session, database, population).map(drop))?;
             built.was_dropped = true;
         }
-        let log = Arc::clone(&self.log);
-        let mut work = self.surely(&mut |session, _| prepare(session, opened, population, &log))?;
+        let mut work = self.prepare(progress)?;
         built.n_rows_before = work.n_rows_before;
         for _ in 0..PASSES {
             if self.has_one_session {
@@ -369,7 +376,7 @@ impl<'b> Builder<'b> {
                 (built.method, built.bulk_refused) = (LoadMethod::Insert, Some(why));
             }
             self.lock.renew(opened.database.as_ref(), self.is_stopped)?;
-            let left = self.surely(&mut |session, _| prepare(session, opened, population, &log))?;
+            let left = self.prepare(progress)?;
             if left.chunks.is_empty() {
                 built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
                 return Ok(work);
@@ -382,40 +389,87 @@ impl<'b> Builder<'b> {
 
     /// Creates the secondary indexes and table statistics, and marks the build as complete in
     /// `dbdyno_meta`.
-    fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    fn finish(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        self.create_indexes(progress)?;
+        let administration = *self.opened.database.administration();
+        let analysing = wall_clock::now();
+        let tables = self.population.tables();
+        let steps = Steps::begin("statistics", tables.len());
+        for (nth, table) in tables.iter().enumerate() {
+            if tables.len() >= MANY {
+                self.may_go_on("before the statistics")?;
+                progress(steps.at(nth));
+            } else {
+                progress(steps.named("statistics"));
+            }
+            let all = (administration.after_load)(table);
+            let all = all.iter().filter(|_| !administration.analyses_all(tables.len()));
+            for sql in all {
+                self.surely(&mut |session, _| session.write(sql))?;
+            }
+        }
+        if let Some(sql) =
+            administration.after_all.filter(|_| administration.analyses_all(tables.len()))
+        {
+            self.surely(&mut |session, _| session.write(sql))?;
+        }
+        self.analyse_seconds = analysing.elapsed().as_secs_f64();
+        let workload = self.opened.workload.identity().workload;
+        self.surely(&mut |session, _| meta::complete(session, &workload))
+    }
+
+    /// Fails if a stop was requested; `when` says before what.
+    fn may_go_on(&self, when: &str) -> Result<(), Error> {
+        let remains = what_remains(self.opened);
+        match (self.is_stopped)() {
+            true => Err(Error::Interrupted(format!("interrupted {when}; {remains}"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Creates the secondary indexes that do not exist yet, several in one transaction if DDL is
+    /// transactional and there are many.
+    fn create_indexes(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         let database = &self.opened.database;
-        let (dialect, administration) = (database.dialect(), database.administration());
+        let (dialect, administration) = (*database.dialect(), *database.administration());
         let done: HashSet<String> = self.surely(&mut |session, _| meta::read_done(session))?;
+        let mut left = Vec::new();
         for table in self.population.tables() {
             for (number, index) in table.indexes.iter().enumerate() {
                 let mark = meta::done_name(&format!("{}.index", table.name), number as u64);
                 let is_made =
                     !administration.indexes_after_load || dialect.is_made_with(table, index);
-                if is_made || done.contains(&mark) {
-                    continue;
+                if !is_made && !done.contains(&mark) {
+                    left.push((&*index.name, dialect.create_index(table, index), mark));
                 }
-                if (self.is_stopped)() {
-                    let remains = what_remains(self.opened);
-                    return Err(Error::Interrupted(format!(
-                        "interrupted before the indexes; {remains}"
-                    )));
-                }
-                doing(&format!("index {}", index.name));
-                let sql = dialect.create_index(table, index);
-                let is_resumed = self.opened.data == Data::Unfinished;
-                self.surely(&mut |session, is_again| {
-                    create_index(session, administration, &sql, &mark, is_again || is_resumed)
-                })?;
             }
         }
-        let analysing = wall_clock::now();
-        for sql in self.population.tables().iter().flat_map(administration.after_load) {
-            doing("statistics");
-            self.surely(&mut |session, _| session.write(&sql))?;
+        self.surely(&mut |session, _| begin_many(session, &administration, left.len()))?;
+        let steps = Steps::begin("index", left.len());
+        let groups = administration.tables_in_transactions && left.len() >= MANY;
+        let at_once = if groups { AT_ONCE } else { 1 };
+        let is_resumed = self.opened.data == Data::Unfinished;
+        for (nth, group) in left.chunks(at_once).enumerate() {
+            self.may_go_on("before the indexes")?;
+            progress(match left.len() >= MANY {
+                true => steps.at(nth * at_once),
+                false => steps.named(&format!("index {}", group[0].0)),
+            });
+            self.surely(&mut |session, is_again| {
+                let may_be_there = is_again || is_resumed;
+                let mut create = |session: &mut AdminSession| {
+                    let mut each = group.iter();
+                    each.try_for_each(|(_, sql, mark)| {
+                        create_index(session, &administration, sql, mark, may_be_there)
+                    })
+                };
+                match administration.tables_in_transactions {
+                    true => session.whole(&mut create),
+                    false => create(session),
+                }
+            })?;
         }
-        self.analyse_seconds = analysing.elapsed().as_secs_f64();
-        let workload = self.opened.workload.identity().workload;
-        self.surely(&mut |session, _| meta::complete(session, &workload))
+        Ok(())
     }
 
     /// Runs `work` on the build's session. If the connection is lost and the data survive that,
@@ -565,97 +619,6 @@ pub fn build_both(
     Ok(Both { insert, bulk, different })
 }
 
-/// Creates the missing tables, and returns the chunks that still have to be loaded.
-fn prepare(
-    session: &mut AdminSession,
-    opened: &Opened,
-    population: &dyn Population,
-    log: &Arc<BuildLog>,
-) -> Result<Work, DbError> {
-    let database = opened.database.as_ref();
-    let mut done = meta::read_done(session)?;
-    let adds_keys = added_key::is_needed(session, database, population)?;
-    let mut chunks = Vec::new();
-    let (mut n_rows_total, mut n_rows_before) = (0, 0);
-    for (index, table) in population.tables().iter().enumerate() {
-        if !session.has_table(&table.name)? {
-            // Somebody has dropped the table since the last build, so its marks are void.
-            let n_before = done.len();
-            done.retain(|name| !name.starts_with(&format!("done.{}.", table.name)));
-            if done.len() < n_before {
-                meta::forget_done(session, &table.name)?;
-            }
-            create_table(session, database, population, (index, adds_keys))?;
-        }
-        n_rows_total += population.n_rows(index);
-        let n_chunks = population.n_chunks(index);
-        let is_done = |chunk: &u64| done.contains(&meta::done_name(&table.name, *chunk));
-        let n_done = (0..n_chunks).filter(is_done).count() as u64;
-        n_rows_before += population.n_rows(index) * n_done / n_chunks.max(1);
-        chunks.extend((0..n_chunks).filter(|chunk| !is_done(chunk)).map(|chunk| (index, chunk)));
-    }
-    let n_rows_done = AtomicU64::new(n_rows_before);
-    Ok(Work {
-        chunks,
-        next: AtomicUsize::new(0),
-        n_rows_total,
-        n_rows_before,
-        n_rows_done,
-        n_reconnects: AtomicU64::new(0),
-        keeps_marks: keeps_marks(opened),
-        bulk_refused: Mutex::new(None),
-        log: Arc::clone(log),
-    })
-}
-
-/// Creates table number `index` of `population`, counted from 0, and those of its secondary indexes
-/// that the database creates before loading. With `adds_keys`, a table without a primary key gets
-/// one.
-fn create_table(
-    session: &mut AdminSession,
-    database: &dyn Database,
-    population: &dyn Population,
-    (index, adds_keys): (usize, bool),
-) -> Result<(), DbError> {
-    let (dialect, administration) = (database.dialect(), database.administration());
-    let table = &population.tables()[index];
-    let has_now =
-        |index: &&Index| !administration.indexes_after_load && !dialect.is_made_with(table, index);
-    let all = || {
-        let indexes = table.indexes.iter().filter(has_now);
-        let indexes = indexes.map(|index| dialect.create_index(table, index));
-        [definition(dialect, population, index, adds_keys)].into_iter().chain(indexes)
-    };
-    let mut create =
-        |session: &mut AdminSession| all().try_for_each(|sql| session.write(&sql).map(drop));
-    match administration.tables_in_transactions {
-        true => session.whole(&mut create),
-        false => create(session),
-    }
-}
-
-/// Returns the `CREATE TABLE` statement for table number `index` of `population`, counted from 0.
-/// With `adds_keys`, a table without a primary key gets one.
-pub(crate) fn definition(
-    dialect: &Dialect,
-    population: &dyn Population,
-    index: usize,
-    adds_keys: bool,
-) -> String {
-    let mut table = Cow::Borrowed(&population.tables()[index]);
-    if adds_keys {
-        let split_by = population.partitions(index).map(|(column, _)| column);
-        table = Cow::Owned(added_key::with_key(&table, split_by));
-    }
-    let table = table.as_ref();
-    let asked = population.storage_engine().and_then(|name| dialect.engine(name));
-    let dialect = &Dialect { storage_engine: asked.or(dialect.storage_engine), ..*dialect };
-    match population.partitions(index) {
-        None => dialect.create_table(table),
-        Some((column, count)) => dialect.create_partitioned(table, column, count),
-    }
-}
-
 fn load_once(
     opened: &Opened,
     population: &dyn Population,
@@ -726,13 +689,9 @@ fn create_index(
     if may_be_there && meta::is_done(session, mark)? {
         return Ok(());
     }
-    if administration.tables_in_transactions {
-        return session.whole(&mut |session| {
-            session.write(sql)?;
-            meta::mark(session, mark, "index")
-        });
-    }
     match session.write(sql) {
+        // A transaction would have to be rolled back, and has created index and mark together.
+        Err(no) if administration.tables_in_transactions => return Err(no),
         Err(no) if may_be_there && no.kind == DbErrorKind::Exists => {}
         made => drop(made?),
     }

@@ -48,6 +48,7 @@ pub mod settle;
 pub mod statements;
 mod storage_engine;
 pub mod stored_report;
+mod table_list;
 pub mod time_left;
 pub mod trace;
 pub mod trial_runner;

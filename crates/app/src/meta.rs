@@ -170,9 +170,26 @@ pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>
     Ok(tables)
 }
 
-/// Removes the marks of all chunks and indexes of a table that no longer exists.
-pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), DbError> {
-    session.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
+/// Returns those marks of chunks and indexes in `done` that belong to one of `tables`.
+pub(crate) fn done_of<'t>(
+    done: &HashSet<String>,
+    tables: impl Iterator<Item = &'t str>,
+) -> Vec<String> {
+    let tables: HashSet<&str> = tables.collect();
+    let is_theirs = |name: &&String| {
+        let table = name.strip_prefix("done.").and_then(|rest| rest.split('.').next());
+        table.is_some_and(|table| tables.contains(table))
+    };
+    done.iter().filter(is_theirs).cloned().collect()
+}
+
+/// Removes entries by their names, many in one statement: a statement for each would be slow, and
+/// one for each table could not use the key.
+pub(crate) fn forget_names(session: &mut AdminSession, names: &[String]) -> Result<(), DbError> {
+    for names in names.chunks(500) {
+        let list: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        session.write(&format!("DELETE FROM {NAME} WHERE name IN ({})", list.join(", ")))?;
+    }
     Ok(())
 }
 
@@ -252,9 +269,8 @@ pub(crate) fn forget(
         session.write(&format!("DROP TABLE {NAME}"))?;
         return Ok(());
     }
-    for table in tables {
-        forget_done(session, &table.name)?;
-    }
+    let done = read_done(session)?;
+    forget_names(session, &done_of(&done, tables.iter().map(|table| &*table.name)))?;
     let Some(held) = all.iter().find(|held| held.identity.workload == workload) else {
         return Ok(());
     };

@@ -1,5 +1,6 @@
 //! Opens a target, and creates a workload whose parameters fit the data in it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use crate::managed::Managed;
 use crate::meta::{self, Found};
 use crate::scale_in_data::{has_no_gap, last_numbers, numbered, scale_found};
 use crate::script_data::{self, ScriptData};
+use crate::table_list::TableList;
 
 /// State of a workload's data (its tables) in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -374,8 +376,8 @@ pub fn resolve_workload(
                 let (why, remedy) = (clash.sentence(), remedy(target, &clash.holder));
                 return Err(Error::Failed(format!("{target} {why}; {remedy}")));
             }
-            has_no_gap(&mut session, fresh.as_ref(), &settings, target)?;
-            match has_tables(&mut session, fresh.as_ref())? {
+            has_no_gap(&mut session, database.as_ref(), fresh.as_ref(), &settings, target)?;
+            match has_tables(&mut session, database.as_ref(), fresh.as_ref())? {
                 true => (Data::Unmarked, None),
                 false => (Data::Absent, None),
             }
@@ -503,7 +505,8 @@ pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>
     let n_tables = tables.map_or(0, |tables| tables.len());
     run_interruptible(stop, "interrupted while the tables were inspected", move || {
         let mut session = AdminSession::at(database.as_ref())?;
-        let tables = numbered(&mut session, stem)?.into_iter().take(n_tables);
+        let tables = numbered(&mut session, database.as_ref(), stem)?;
+        let tables = tables.into_iter().take(n_tables);
         let all = last_numbers(&mut session, tables, column)?.into_iter();
         let rows = all.map(|(table, last)| (table, last.map_or(0, i64::unsigned_abs)));
         Ok(unequal(&rows.collect::<Vec<_>>(), n_used))
@@ -585,7 +588,8 @@ pub(crate) fn clash(
             Some(tables) => tables,
             None => meta::read_done_tables(session)?,
         };
-        let is_theirs = |name: &&str| theirs.iter().any(|theirs| theirs.eq_ignore_ascii_case(name));
+        let theirs: HashSet<String> = theirs.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let is_theirs = |name: &&str| theirs.contains(&name.to_ascii_lowercase());
         let tables = needed.iter().map(|table| &*table.name).filter(is_theirs);
         let tables: Vec<String> = tables.map(str::to_owned).collect();
         if !tables.is_empty() {
@@ -613,10 +617,16 @@ fn remedy(target: &Target, held: &str) -> String {
     format!("use another --target, or drop the data: dbdyno drop {holder} --target '{target}'")
 }
 
-fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<bool, Error> {
+fn has_tables(
+    session: &mut AdminSession,
+    database: &dyn Database,
+    workload: &dyn Workload,
+) -> Result<bool, Error> {
     let tables = workload.population().map(|population| population.tables());
-    for table in tables.unwrap_or_default() {
-        if session.has_table(&table.name)? {
+    let tables = tables.unwrap_or_default();
+    let list = TableList::read(session, database.administration(), tables.len())?;
+    for table in tables {
+        if list.has(session, &table.name)? {
             return Ok(true);
         }
     }
@@ -636,9 +646,11 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     run_interruptible(stop, "interrupted while the tables were inspected", move || {
         let mut session = AdminSession::at(database.as_ref())?;
         let tables = workload.population().map(|population| population.tables());
-        for table in tables.unwrap_or_default() {
+        let tables = tables.unwrap_or_default();
+        let list = TableList::read(&mut session, database.administration(), tables.len())?;
+        for table in tables {
             let name = &table.name;
-            if session.has_table(name)? {
+            if list.has(&mut session, name)? {
                 // dbdyno created the table with all its columns.
                 if is_ours {
                     continue;

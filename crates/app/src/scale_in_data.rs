@@ -8,6 +8,7 @@ use model::{Database, ScaleInData, ScaleOf, Settings, Target, Workload};
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::storage_engine;
+use crate::table_list::{MANY, TableList};
 
 /// Reads the size of data that another program built, by counting rows and tables. Returns it as
 /// values of the workload's parameters.
@@ -28,9 +29,9 @@ pub(crate) fn scale_found(
                 session.number(&format!("SELECT count(*) FROM {table}"))?
             }
             ScaleOf::Rows(_) => None,
-            ScaleOf::Tables(stem) => Some(numbered(session, stem)?.len() as i64),
+            ScaleOf::Tables(stem) => Some(numbered(session, database, stem)?.len() as i64),
             ScaleOf::LastNumber(stem, column) => {
-                let tables = numbered(session, stem)?;
+                let tables = numbered(session, database, stem)?;
                 let all = last_numbers(session, tables, column)?.into_iter();
                 all.fold(None, |least, (_, last)| match least {
                     None => last,
@@ -68,13 +69,14 @@ const GAP_MAX: usize = 32;
 /// user requested in `settings` do not matter.
 pub(crate) fn has_no_gap(
     session: &mut AdminSession,
+    database: &dyn Database,
     workload: &dyn Workload,
     settings: &Settings,
     target: &Target,
 ) -> Result<(), Error> {
     for ScaleInData { parameter, of: source } in workload.scale_in_data() {
         let ScaleOf::Tables(stem) = source else { continue };
-        let n = numbered(session, stem)?.len();
+        let n = numbered(session, database, stem)?.len();
         if settings.is_given(parameter) && settings.count(parameter) <= n as u64 {
             continue;
         }
@@ -94,15 +96,23 @@ pub(crate) fn has_no_gap(
 
 /// Largest number of numbered tables, such as `sbtest1`, that are looked for; further ones are
 /// ignored.
-const TABLES_MAX: usize = 10_000;
+const TABLES_MAX: usize = 100_000;
 
 /// Returns the existing tables that are named `stem` and a number, from 1 up to the first missing
 /// one.
-pub(crate) fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error> {
+pub(crate) fn numbered(
+    session: &mut AdminSession,
+    database: &dyn Database,
+    stem: &str,
+) -> Result<Vec<String>, Error> {
     let mut tables = Vec::new();
+    let mut list = TableList::read(session, database.administration(), 0)?;
     while tables.len() < TABLES_MAX {
+        if tables.len() == MANY {
+            list = TableList::read(session, database.administration(), TABLES_MAX)?;
+        }
         let next = format!("{stem}{}", tables.len() + 1);
-        if !session.has_table(&next)? {
+        if !list.has(session, &next)? {
             break;
         }
         tables.push(next);

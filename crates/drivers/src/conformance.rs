@@ -47,6 +47,7 @@ const LAWS: &[(&str, Law)] = &[
         as_transaction::is_reported_as_it_ended_where_nobody_reads,
     ),
     ("statements can be prepared at run time", statements_are_prepared_late),
+    ("more statements than a session keeps can be executed", statements_are_closed),
     ("a statement as text says the same as a prepared one", as_text::says_the_same),
     ("statements as text share batches with prepared ones", as_text::shares_batches),
     ("a statement as text is counted and refused alike", as_text::is_counted_and_refused_alike),
@@ -222,11 +223,11 @@ impl TestSession {
         }
     }
 
-    pub(crate) fn call(&mut self, number: u16, values: &[Value<'_>]) -> Result<Reply, DbError> {
+    pub(crate) fn call(&mut self, number: u32, values: &[Value<'_>]) -> Result<Reply, DbError> {
         self.ask(Request::Execute(Call { statement: StatementId(number), values }))
     }
 
-    pub(crate) fn call_rows(&mut self, number: u16, values: &[Value<'_>]) -> Vec<Vec<Kept>> {
+    pub(crate) fn call_rows(&mut self, number: u32, values: &[Value<'_>]) -> Vec<Vec<Kept>> {
         let call = Call { statement: StatementId(number), values };
         self.rows(Request::Execute(call)).expect("it reads")
     }
@@ -451,6 +452,32 @@ fn batches_end_at_the_first_no(database: &Arc<dyn Database>) {
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT count(*) FROM law_batch"), 2);
     assert_eq!(session.ask(Request::Batch(&[])).expect("nothing"), Reply::default());
+}
+
+fn statements_are_closed(database: &Arc<dyn Database>) {
+    database.keep_statements(0);
+    let texts: Vec<String> = (0..60).map(|number| format!("SELECT {number} + ?")).collect();
+    let declared: Vec<(StatementKind, &str)> = texts.iter().map(|sql| (Read, &**sql)).collect();
+    let mut session = TestSession::connect(database, &declared);
+    database.keep_statements(crate::STATEMENTS_KEPT);
+    let late = session.0.prepare(statement(database, Read, "SELECT 100 + ?")).expect("prepared");
+    for round in 0..3 {
+        for number in 0..60 {
+            // The first one is used between all others, and so stays.
+            for (number, base) in [(number, i64::from(number)), (0, 0), (late.0, 100)] {
+                let rows = session.call_rows(number, &[Value::Int(round)]);
+                assert_eq!(rows, [[Kept::Int(base + round)]], "statement {number}");
+            }
+        }
+    }
+    // More statements in a batch than are kept.
+    let value = [Value::Int(1)];
+    let call = |number| Call { statement: StatementId(number), values: &value };
+    let calls: Vec<Call<'_>> = (0..60).map(call).collect();
+    let expect: Vec<Vec<Kept>> = (0..60).map(|number| vec![Kept::Int(number + 1)]).collect();
+    for _ in 0..2 {
+        assert_eq!(session.rows(Request::Batch(&calls)), Ok(expect.clone()));
+    }
 }
 
 fn statements_are_prepared_late(database: &Arc<dyn Database>) {

@@ -15,6 +15,8 @@ pub mod for_tests;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod kept;
+pub use kept::KEPT_MOST as STATEMENTS_KEPT;
 mod modes;
 mod mysql;
 mod net;

@@ -29,6 +29,16 @@ pub struct Administration {
     /// Returns the statements to execute after a table and its indexes are built, in order. They
     /// move the auto-increment counter past the loaded rows and refresh the planner's statistics.
     pub after_load: fn(&Table) -> Vec<String>,
+    /// Statement that refreshes the statistics of all tables of the database at once, in place of
+    /// `after_load` if there are [many](Administration::analyses_all); `None` if there is none, or
+    /// `after_load` does more.
+    pub after_all: Option<&'static str>,
+    /// Statements that a session executes before it creates, indexes or drops many tables. Their
+    /// effect ends with the session.
+    pub begin_many: &'static [&'static str],
+    /// Query for the names of all tables that a session finds by their names alone; `None` if there
+    /// is no such list.
+    pub list_tables: Option<&'static str>,
     /// Commands to load flat files with the server's own client; `None` if it has no such client.
     pub client_load: Option<ClientLoad>,
     /// Lock of the database that a build holds, so that no other build begins in the same database.
@@ -119,6 +129,11 @@ impl DatabaseLock {
 }
 
 impl Administration {
+    /// Whether the statistics of `n_tables` tables are refreshed by one statement for all of them.
+    pub fn analyses_all(&self, n_tables: usize) -> bool {
+        self.after_all.is_some() && n_tables >= 100
+    }
+
     /// Defaults for a new driver: the database stores data, loads them in one session, and has no
     /// optional capability. Drivers and tests override individual fields.
     pub const PLAIN: Administration = Administration {
@@ -129,6 +144,9 @@ impl Administration {
         tables_in_transactions: false,
         begin_load: &[],
         after_load: |_| Vec::new(),
+        after_all: None,
+        begin_many: &[],
+        list_tables: None,
         client_load: None,
         build_lock: DatabaseLock::NONE,
         run_lock: DatabaseLock::NONE,

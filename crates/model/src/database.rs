@@ -155,6 +155,11 @@ pub trait Database: Send + Sync {
         false
     }
 
+    /// Limits the number of statements that each session opened from now on keeps prepared. Above
+    /// it, a session closes the one that it has used least recently. Without a call, a limit of the
+    /// driver holds. Does nothing by default.
+    fn keep_statements(&self, _most: usize) {}
+
     /// Returns the hosts over which clients are spread; `None` if they cannot change during a run.
     fn hosts(&self) -> Option<&dyn Hosts> {
         None

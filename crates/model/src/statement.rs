@@ -30,28 +30,34 @@ pub enum Sent {
 /// Identifier of a statement within a session: its index among the statements declared on
 /// connecting, or a number that the session assigned when it was prepared later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StatementId(pub u16);
+pub struct StatementId(pub u32);
 
 impl StatementId {
     /// Identifier that stands for beginning a transaction that may write. Allowed only as the first
     /// call of a [`Request::Batch`](crate::Request::Batch).
-    pub const BEGIN: StatementId = StatementId(u16::MAX);
+    pub const BEGIN: StatementId = StatementId(u32::MAX);
     /// Identifier that stands for beginning a read-only transaction. Allowed only as the first call
     /// of a [`Request::Batch`](crate::Request::Batch).
-    pub const BEGIN_READ_ONLY: StatementId = StatementId(u16::MAX - 1);
+    pub const BEGIN_READ_ONLY: StatementId = StatementId(u32::MAX - 1);
     /// Identifier that stands for committing the transaction. Allowed only as the last call of a
     /// [`Request::Batch`](crate::Request::Batch).
-    pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
+    pub const COMMIT: StatementId = StatementId(u32::MAX - 2);
 
     /// Creates the identifier of the statement with index `place` in a session. Fails if the index
     /// is too large.
     pub fn numbered(place: usize) -> Result<StatementId, DbError> {
-        let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
+        let id = u32::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
             let n_most = StatementId::COMMIT.0;
             let message = format!("a session can have at most {n_most} statements");
             DbError::new(DbErrorKind::Unsupported, message)
         })
+    }
+
+    /// Returns the index of the statement in its session.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
     }
 
     /// Whether this identifier stands for BEGIN or COMMIT in a batch, and not for a statement of
@@ -87,8 +93,10 @@ mod tests {
 
     #[test]
     fn no_statement_has_a_number_that_begins_or_ends_a_transaction() {
-        assert_eq!(StatementId::numbered(65_532), Ok(StatementId(65_532)));
-        for place in [65_533, 65_535, 65_536] {
+        assert_eq!(StatementId::numbered(450_000), Ok(StatementId(450_000)));
+        let last = StatementId::COMMIT.index() - 1;
+        assert_eq!(StatementId::numbered(last).map(StatementId::index), Ok(last));
+        for place in [last + 1, last + 3, last + 4] {
             let no = StatementId::numbered(place).expect_err("no number is left");
             assert_eq!(no.kind, DbErrorKind::Unsupported);
         }

@@ -1,8 +1,9 @@
 //! Drops the data of a workload: its tables, its routines and its entries in `dbdyno_meta`.
 
 use engine::Stop;
-use model::{DbError, DbErrorKind, Dialect, Population};
+use model::{Database, DbError, DbErrorKind, Population};
 
+use super::creating::begin_many;
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_MOMENT, HeldLock};
 use crate::error::Error;
@@ -10,6 +11,7 @@ use crate::interruptible::run_interruptible;
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::routines;
+use crate::table_list::TableList;
 
 /// Returns the names of those tables of the workload that exist in the database, whether dbdyno
 /// built them or not.
@@ -18,9 +20,11 @@ pub(super) fn unmarked(
     opened: &Opened,
 ) -> Result<Vec<String>, DbError> {
     let tables = opened.workload.population().map(|population| population.tables());
+    let tables = tables.unwrap_or_default();
+    let list = TableList::read(session, opened.database.administration(), tables.len())?;
     let mut there = Vec::new();
-    for table in tables.unwrap_or_default() {
-        if session.has_table(&table.name)? {
+    for table in tables {
+        if list.has(session, &table.name)? {
             there.push(table.name.to_string());
         }
     }
@@ -68,7 +72,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     }
     let population = opened.workload.population();
     let dropped = population
-        .map(|population| drop_tables(&mut session, opened.database.dialect(), population));
+        .map(|population| drop_tables(&mut session, opened.database.as_ref(), population));
     let dropped = dropped.transpose()?.unwrap_or_default();
     routines::drop_all(&mut session, opened)?;
     if found != Found::Nothing {
@@ -81,9 +85,11 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
 /// Drops those tables of `population` that exist, and returns their names.
 pub(super) fn drop_tables(
     session: &mut AdminSession,
-    dialect: &Dialect,
+    database: &dyn Database,
     population: &dyn Population,
 ) -> Result<Vec<String>, DbError> {
+    let dialect = database.dialect();
+    begin_many(session, database.administration(), population.tables().len())?;
     let mut dropped = Vec::new();
     for table in population.tables() {
         match session.write(&dialect.drop_table(table)) {

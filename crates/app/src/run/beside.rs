@@ -56,6 +56,7 @@ impl<'b> Beside<'b> {
         let start = agents::Start {
             plan,
             target: &run.context.target,
+            statements_kept: run.context.statements_kept,
             entrance: path.map(OpenPath::entrance),
             placement,
             origin,

@@ -13,8 +13,8 @@ use analysis::Tally;
 use engine::Stop;
 use model::{
     Choice, Description, ErrorCount, Event, Fact, FactValue, GroupDescription, KindDescription,
-    Load, MonitorScope, NS_PER_S, Phase, Phases, Placement, RunId, Second, StopCondition,
-    StopReason, Target,
+    KindIndex, Load, MonitorScope, NS_PER_S, Phase, Phases, Placement, Population, RunId, Second,
+    StopCondition, StopReason, Target,
 };
 use monitor::{Collector, Make, Monitor, Readings, Scope, What, facts};
 use stats::{Histogram, Range};
@@ -31,6 +31,7 @@ use crate::managed::Managed;
 use crate::open::{Data, OpenTarget, Opened};
 use crate::settings_snapshot;
 use crate::settle::{Settled, ToSettle, interrupted, settle, settling_at};
+use crate::table_list::MANY;
 use crate::watcher::Watcher;
 
 /// Subject (`about`) of the facts about a build of data.
@@ -208,11 +209,6 @@ impl DataBuild<'_> {
         let version = value("version").map(|version| format!(" {version}")).unwrap_or_default();
         let modes = database.iter().filter(|fact| fact.about == "mode");
         let population = self.opened.workload.population().expect("it has data to build");
-        let tables = population.tables().iter().enumerate();
-        let kind = |(index, table): (usize, &model::Table)| KindDescription {
-            name: table.name.to_string(),
-            weight: population.n_chunks(index),
-        };
         let n_chunks = (0..population.tables().len()).map(|table| population.n_chunks(table)).sum();
         let parameters = self.scale().into_iter().map(|(k, v)| (k.to_owned(), v.to_owned()));
         let group = GroupDescription {
@@ -225,7 +221,7 @@ impl DataBuild<'_> {
             stop_condition: StopCondition::Transactions(n_chunks),
             source: None,
             parameters: parameters.collect(),
-            kinds: tables.map(kind).collect(),
+            kinds: kinds(population),
             primary_metrics: Vec::new(),
             custom_metrics: Vec::new(),
             notes: Vec::new(),
@@ -259,20 +255,22 @@ impl DataBuild<'_> {
         sink: &mut RunSink<'_>,
     ) -> Result<Built, Error> {
         let log = Arc::new(BuildLog::begin());
+        let n_tables =
+            self.opened.workload.population().map_or(0, |population| population.tables().len());
         let (mut monitor, told) = self.monitor(&log, open_target, sink);
         told.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
         sink.tell(Event::Phase { phase: Phase::Measure, at_ns: 0 });
         monitor.begin()(Duration::ZERO);
         let built = build_logged(self.opened, self.options, &log, stop, &mut |far| {
             monitor.follow(&mut |event| sink.tell(event));
-            seconds(&log).into_iter().for_each(|second| sink.tell(Event::Second(second)));
+            seconds(&log, n_tables).into_iter().for_each(|second| sink.tell(Event::Second(second)));
             sink.watcher.building(far);
         });
         let elapsed_ns = log.now_ns();
         sink.take_usage();
         let told = monitor.end(&mut |event| sink.tell(event));
         told.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-        seconds(&log).into_iter().for_each(|second| sink.tell(Event::Second(second)));
+        seconds(&log, n_tables).into_iter().for_each(|second| sink.tell(Event::Second(second)));
         let built = built.map_err(|error| open_target.with_end_of_server(error))?;
         let usage = sink.measured.unwrap_or_default();
         sink.tell(Event::Ended {
@@ -333,11 +331,11 @@ fn facts_of(built: &Built, log: &BuildLog) -> Vec<Fact> {
 
 /// Converts what loaders have logged since the last call into one `Second` for each second
 /// concerned.
-fn seconds(log: &BuildLog) -> Vec<Second> {
+fn seconds(log: &BuildLog, n_tables: usize) -> Vec<Second> {
     let mut all: BTreeMap<u64, Second> = BTreeMap::new();
     for event in log.take() {
         match event {
-            BuildEvent::Chunk(chunk) => add_chunk(&mut all, &chunk),
+            BuildEvent::Chunk(chunk) => add_chunk(&mut all, &chunk, kind_of(chunk.table, n_tables)),
             BuildEvent::Refused(at_ns, db_error) => {
                 let error = ErrorCount::one(&db_error);
                 ErrorCount::add_to(&mut second_of(&mut all, at_ns).errors, &error);
@@ -347,6 +345,29 @@ fn seconds(log: &BuildLog) -> Vec<Second> {
     all.into_values().collect()
 }
 
+/// Returns the transaction types of a build: one for each table, or one for all tables if there are
+/// many, since the recorder keeps a histogram of each.
+fn kinds(population: &dyn Population) -> Vec<KindDescription> {
+    let tables = population.tables();
+    let mut kinds: Vec<KindDescription> = Vec::new();
+    for (index, table) in tables.iter().enumerate() {
+        let weight = population.n_chunks(index);
+        match kinds.get_mut(usize::from(kind_of(index, tables.len()))) {
+            Some(all) => {
+                all.name = format!("{} to {}", tables[0].name, table.name);
+                all.weight += weight;
+            }
+            None => kinds.push(KindDescription { name: table.name.to_string(), weight }),
+        }
+    }
+    kinds
+}
+
+/// Returns the transaction type of the chunks of a table, which is one of `n_tables`.
+fn kind_of(table: usize, n_tables: usize) -> KindIndex {
+    if n_tables >= MANY { 0 } else { table as KindIndex }
+}
+
 fn second_of(all: &mut BTreeMap<u64, Second>, at_ns: u64) -> &mut Second {
     let second = at_ns / NS_PER_S;
     all.entry(second).or_insert_with(|| Second::new(0, second as i64))
@@ -354,8 +375,7 @@ fn second_of(all: &mut BTreeMap<u64, Second>, at_ns: u64) -> &mut Second {
 
 /// Adds a chunk to the seconds of the build's run: its response time to the second in which it
 /// started, its commit to the second in which it ended.
-fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
-    let kind = chunk.table as u16;
+fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone, kind: KindIndex) {
     let begun = second_of(all, chunk.started_ns).kind(kind);
     begun.counts.committed += 1;
     begun.counts.retried += u64::from(chunk.retries);

@@ -29,6 +29,8 @@ pub struct RunUnderWay<'r, 's> {
 
 /// Target, server settings and restore journal of a run, as found at its start.
 pub(super) struct RunContext {
+    /// Number of statements that each client's session keeps prepared at most.
+    pub(super) statements_kept: usize,
     /// Target to connect to; of a `managed:` target, that of the started server.
     pub(super) target: Target,
     /// Settings of the server at the start of the run; `None` if they cannot be read.

@@ -200,7 +200,10 @@ pub(crate) fn run_at(
     wait_for_data(&plan, &groups, stop, &mut |text| watcher.doing(text))?;
     write_parameters(&mut plan, &groups);
     let mut database_facts = facts_of_database(open_target, stop)?;
-    admission::statements_fit(&plan, &groups, &database_facts)?;
+    let kept = admission::statements_kept(&plan, &groups, &database_facts)?;
+    groups.iter().for_each(|opened| opened.of_clients().keep_statements(kept.most));
+    kept.note.iter().for_each(|text| watcher.note(text));
+    said.extend(kept.note);
     database_facts.extend(match &path {
         Some(path) => path.measured(stop)?,
         None => Vec::new(),
@@ -233,7 +236,15 @@ pub(crate) fn run_at(
         placement,
         options: &options,
         stop,
-        context: &RunContext { target, settings, settling, journal, is_own_server, presence },
+        context: &RunContext {
+            target,
+            settings,
+            settling,
+            journal,
+            is_own_server,
+            presence,
+            statements_kept: kept.most,
+        },
         sink: &mut sink,
     };
     let outcome = measure(&mut under_way, &mut disturbers, path);

@@ -551,6 +551,16 @@ fn answer_text(result: &CheckResult) -> String {
     }
 }
 
+/// Returns the names of a few tables, or the first and the last of many with their number.
+fn named_or_counted(tables: &[String]) -> String {
+    match tables {
+        [first, .., last] if tables.len() > 100 => {
+            format!("{} tables, from {first} to {last}", model::format_count(tables.len() as u64))
+        }
+        _ => tables.join(", "),
+    }
+}
+
 pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
@@ -583,6 +593,6 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     shell.print(&match dropped.is_empty() {
         true => format!("{target}: there were no tables of {name}\n"),
-        false => format!("{target}: dropped {}\n", dropped.join(", ")),
+        false => format!("{target}: dropped {}\n", named_or_counted(&dropped)),
     })
 }

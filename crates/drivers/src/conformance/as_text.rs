@@ -12,8 +12,8 @@ use model::{
 use super::{Kept, Other, Read, TestSession, Write, block_on, keep, refused};
 
 const NAME: &str = "law_as_text";
-const INSERT: [u16; 2] = [0, 1];
-const SELECT: [u16; 2] = [2, 3];
+const INSERT: [u32; 2] = [0, 1];
+const SELECT: [u32; 2] = [2, 3];
 
 fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statement; 2] {
     let statement = |sent| Statement { sent, ..super::statement(database, kind, sql) };
@@ -178,7 +178,7 @@ pub(super) fn shares_batches(database: &Arc<dyn Database>) {
         }
         let rows = [row(first), row(first + 1), row(first + 2)];
         let keys = rows.each_ref().map(|row| [row[0]]);
-        let call = |number: u16, values| Call { statement: StatementId(number), values };
+        let call = |number: u32, values| Call { statement: StatementId(number), values };
         let batch = [
             call(INSERT[1], &rows[0][..]),
             call(INSERT[0], &rows[1][..]),

@@ -10,6 +10,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     is_in_process: true,
     parallel_load: true,
     indexes_after_load: true,
+    list_tables: Some(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()",
+    ),
     tables_in_transactions: true,
     after_load,
     durability,

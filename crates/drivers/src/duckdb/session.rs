@@ -21,6 +21,7 @@ use super::sql::BEGIN;
 use crate::embedded::statements::Statements;
 use crate::embedded::values::Owned;
 use crate::embedded::{Control, cancelled, wrong_number};
+use crate::kept::{KEPT_MOST, Kept};
 
 pub(super) struct DuckdbSession {
     connected: Connected,
@@ -33,9 +34,9 @@ pub(super) struct DuckdbSession {
 
 /// A connection with its prepared statements.
 struct Connected {
-    /// Statements by number; `None` before a statement's first use, since its tables may not exist
+    /// Prepared statements by number, each from its first use on, since its tables may not exist
     /// earlier.
-    prepared: Vec<Option<Prepared>>,
+    prepared: Kept<Prepared>,
     controls: [Prepared; 4],
     connection: Connection,
 }
@@ -97,7 +98,7 @@ impl Connected {
         handle.watch(connection.interrupter());
         let prepare = |sql| connection.prepare(sql).map_err(db_error);
         Ok(Connected {
-            prepared: (0..n_statements).map(|_| None).collect(),
+            prepared: Kept::new(n_statements, KEPT_MOST),
             controls: [
                 prepare(BEGIN.writes)?,
                 prepare(BEGIN.reads)?,
@@ -110,11 +111,11 @@ impl Connected {
 
     /// Returns the prepared statement at `index`, and prepares it at its first use.
     fn ready(&mut self, index: usize, sql: &str) -> Result<&mut Prepared, DbError> {
-        let slot = &mut self.prepared[index];
-        match slot {
-            Some(prepared) => Ok(prepared),
-            None => Ok(slot.insert(self.connection.prepare(sql).map_err(db_error)?)),
+        if self.prepared.used(index).is_none() {
+            let prepared = self.connection.prepare(sql).map_err(db_error)?;
+            drop(self.prepared.put(index, prepared, |_| false));
         }
+        Ok(&mut self.prepared[index])
     }
 
     fn control(&mut self, control: Control) -> &mut Prepared {
@@ -231,8 +232,8 @@ impl DuckdbSession {
     /// Starts a request to execute one statement: binds its values if it is already prepared,
     /// otherwise copies them for later.
     fn start_call(&mut self, call: Call<'_>) -> Result<(), DbError> {
-        let index = usize::from(call.statement.0);
-        let Some(Some(prepared)) = self.connected.prepared.get_mut(index) else {
+        let index = call.statement.index();
+        let Some(prepared) = self.connected.prepared.used(index) else {
             self.under_way = UnderWay::Calls(vec![self.copy(&call)?]);
             return Ok(());
         };
@@ -244,7 +245,7 @@ impl DuckdbSession {
     }
 
     fn copy(&mut self, call: &Call<'_>) -> Result<Copied, DbError> {
-        let index = usize::from(call.statement.0);
+        let index = call.statement.index();
         if call.statement.is_control() {
             self.traffic.count(StatementKind::Other);
             let what = What::Control(Control::from_statement(call.statement));
@@ -353,12 +354,13 @@ impl DuckdbSession {
 
     fn prepare_late(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         let number = self.statements.next()?;
-        self.connected.prepared.push(match statement.sent {
-            Sent::Text => None,
-            Sent::Prepared => {
-                Some(self.connected.connection.prepare(&statement.sql).map_err(db_error)?)
-            }
-        });
+        if statement.sent == Sent::Prepared {
+            let prepared = self.connected.connection.prepare(&statement.sql).map_err(db_error)?;
+            self.connected.prepared.add();
+            drop(self.connected.prepared.put(number.index(), prepared, |_| false));
+        } else {
+            self.connected.prepared.add();
+        }
         self.statements.add(statement);
         Ok(number)
     }

@@ -43,7 +43,7 @@ impl Statements {
 
     /// Returns the statement of a call. Fails if there is none.
     pub(crate) fn of_call(&self, call: &Call<'_>) -> Result<&Statement, DbError> {
-        let (index, n_known) = (usize::from(call.statement.0), self.n_known());
+        let (index, n_known) = (call.statement.index(), self.n_known());
         if index < n_known {
             return Ok(self.get(index));
         }

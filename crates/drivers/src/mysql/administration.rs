@@ -13,6 +13,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     parallel_load: true,
     indexes_after_load: true,
     after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
+    list_tables: Some(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
+    ),
     client_load: Some(ClientLoad {
         servers: "MariaDB and MySQL",
         client: "mariadb --local-infile=1",

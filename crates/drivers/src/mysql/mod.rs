@@ -183,7 +183,7 @@ pub(crate) fn fuzz_protocol(
         status: 0,
     };
     let as_text = options & 32 != 0;
-    let protocol = protocol::MySql::new(agreed, as_text, packet_bytes_max, &statements);
+    let protocol = protocol::MySql::new(agreed, as_text, packet_bytes_max, (&statements, 0));
     let compressor =
         (options & 64 != 0).then(|| Box::new(compression::Compressor::new(packet_bytes_max)));
     compression::Connection::new(protocol, compressor)

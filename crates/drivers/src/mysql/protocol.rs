@@ -21,8 +21,9 @@ use super::packets::{
 };
 use super::rows::Place;
 use super::sql::BEGIN;
-use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
+use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, put_close, set_id};
 use super::values::Escapes;
+use crate::kept::Kept;
 use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within};
 
 const COM_QUIT: u8 = 0x01;
@@ -97,7 +98,14 @@ struct Held {
 pub(super) struct MySql {
     agreed: Agreed,
     as_text: bool,
-    known: Vec<PreparedStatement>,
+    declared: Arc<[Statement]>,
+    /// Statements that were added later, whose numbers follow those of the declared ones.
+    late: Vec<Arc<Statement>>,
+    /// The statements that are prepared, or are to be.
+    known: Kept<PreparedStatement>,
+    /// The server's IDs of statements that are not kept any more. They are closed before the next
+    /// one is prepared.
+    to_close: Vec<u32>,
     framer: Framer,
     expected: VecDeque<Expected>,
     phase: Phase,
@@ -146,19 +154,15 @@ impl MySql {
         agreed: Agreed,
         as_text: bool,
         packet_bytes_max: usize,
-        declared: &Arc<[Statement]>,
+        (declared, n_kept): (&Arc<[Statement]>, usize),
     ) -> MySql {
         MySql {
             agreed,
             as_text,
-            known: (0..declared.len())
-                .map(|place| {
-                    PreparedStatement::new(
-                        DeclaredOrOwn::Declared(Arc::clone(declared), place),
-                        as_text,
-                    )
-                })
-                .collect(),
+            declared: Arc::clone(declared),
+            late: Vec::new(),
+            known: Kept::new(declared.len(), n_kept),
+            to_close: Vec::new(),
             framer: Framer::new(packet_bytes_max),
             expected: VecDeque::new(),
             phase: Phase::Header,
@@ -257,17 +261,41 @@ impl MySql {
         Ok(())
     }
 
-    fn place_of(&self, statement: StatementId) -> Result<usize, DbError> {
-        let place = usize::from(statement.0);
-        if place < self.known.len() {
-            return Ok(place);
+    /// Returns the index of a statement, which is kept from now on, at least as long as it is part
+    /// of a request.
+    #[inline]
+    fn place_of(&mut self, statement: StatementId) -> Result<usize, DbError> {
+        let place = statement.index();
+        match self.known.used(place) {
+            Some(_) => Ok(place),
+            None => self.keep(place),
         }
+    }
+
+    #[cold]
+    fn keep(&mut self, place: usize) -> Result<usize, DbError> {
+        let statement = match self.declared.get(place) {
+            Some(_) => DeclaredOrOwn::Declared(Arc::clone(&self.declared), place),
+            None => match self.late.get(place - self.declared.len()) {
+                Some(own) => DeclaredOrOwn::Own(Arc::clone(own)),
+                None => return Err(self.unknown(place)),
+            },
+        };
+        let Self { known, held, to_close, as_text, .. } = self;
+        let is_held = |place| held.iter().any(|held| held.place == place);
+        if let Some(left) = known.put(place, PreparedStatement::new(statement, *as_text), is_held) {
+            to_close.extend(left.ids());
+        }
+        Ok(place)
+    }
+
+    fn unknown(&self, place: usize) -> DbError {
         let message = format!(
             "this session has {} statements and no number {place}; statements prepared at run time \
              are lost when their connection ends",
-            self.known.len()
+            self.known.n_known()
         );
-        Err(DbError::new(DbErrorKind::Missing, message))
+        DbError::new(DbErrorKind::Missing, message)
     }
 
     /// Returns the index of a statement among the connection's statements. An ID that means BEGIN
@@ -276,16 +304,15 @@ impl MySql {
         if !statement.is_control() {
             return self.place_of(statement);
         }
-        let control = usize::from(u16::MAX - statement.0);
+        let control = (u32::MAX - statement.0) as usize;
         if let Some(place) = self.controls[control] {
-            return Ok(place);
+            return self.place_of(StatementId(place as u32));
         }
         let sql = [BEGIN.writes, BEGIN.reads, "COMMIT"][control];
-        let place = self.known.len();
         let ours = Statement::new(sql, StatementKind::Other, sql);
-        self.prepare(Statement { sent: Sent::Text, ..ours })?;
-        self.controls[control] = Some(place);
-        Ok(place)
+        let statement = self.prepare(Statement { sent: Sent::Text, ..ours })?;
+        self.controls[control] = Some(statement.index());
+        self.place_of(statement)
     }
 
     /// Writes one execution of a statement. This is the hot path for a prepared statement; any
@@ -362,6 +389,7 @@ impl MySql {
             let asked = Expected::Prepare(held.place);
             let known = &mut self.known[held.place];
             if !known.is_text && known.id.is_none() && !self.expected.contains(&asked) {
+                self.to_close.drain(..).for_each(|id| put_close(out, id));
                 known.put_prepare(out);
                 self.expected.push_back(asked);
             }
@@ -499,16 +527,17 @@ impl Protocol for MySql {
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
-        let id = StatementId::numbered(self.known.len())?;
-        self.known.push(PreparedStatement::new(DeclaredOrOwn::Own(statement), self.as_text));
+        let id = StatementId::numbered(self.known.n_known())?;
+        self.late.push(Arc::new(statement));
+        self.known.add();
         Ok(id)
     }
 
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
         let escapes = self.escapes();
         request.statements(&BEGIN, &mut |call| {
-            let known = self.known.get_mut(usize::from(call.statement.0))?;
-            Some(known.sent(call.values, escapes))
+            let place = self.place_of(call.statement).ok()?;
+            Some(self.known[place].sent(call.values, escapes))
         })
     }
 

@@ -175,7 +175,8 @@ impl MysqlSignIn {
                 let done = read_ok(payload).filter(|_| first == OK);
                 agreed.status = done.ok_or_else(|| broken("no OK"))?.status;
                 let MysqlServer { as_text, packet_bytes_max, .. } = *self.server;
-                let protocol = MySql::new(agreed, as_text, packet_bytes_max, &self.statements);
+                let declared = (&self.statements, self.server.connector.statements_kept());
+                let protocol = MySql::new(agreed, as_text, packet_bytes_max, declared);
                 Ok(Step::Done(Connection::new(protocol, self.compressor.take())))
             }
         }

@@ -26,7 +26,7 @@ pub(super) enum DeclaredOrOwn {
     /// declared then, and the index of this one.
     Declared(Arc<[Statement]>, usize),
     /// A statement that was added later, on this connection only.
-    Own(Statement),
+    Own(Arc<Statement>),
 }
 
 impl Deref for DeclaredOrOwn {
@@ -98,12 +98,17 @@ impl PreparedStatement {
         }
     }
 
+    /// Returns the server's IDs of the statement, which are to be closed when it is not kept.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
+        [self.id, self.stale].into_iter().flatten()
+    }
+
     /// Writes the command that prepares the statement. An earlier preparation is closed first,
     /// since it counts against the server's `max_prepared_stmt_count`; the server does not reply to
     /// closing.
     pub(super) fn put_prepare(&mut self, out: &mut Vec<u8>) {
         if let Some(id) = self.stale.take() {
-            put_command(out, COM_STMT_CLOSE, &id.to_le_bytes());
+            put_close(out, id);
         }
         put_command(out, COM_STMT_PREPARE, self.statement.sql.as_bytes());
     }
@@ -233,6 +238,11 @@ impl PreparedStatement {
     }
 }
 
+/// Writes the command that closes a prepared statement, to which the server does not reply.
+pub(super) fn put_close(out: &mut Vec<u8>, id: u32) {
+    put_command(out, COM_STMT_CLOSE, &id.to_le_bytes());
+}
+
 /// Inserts the server's statement ID into an encoded execution, whose packet begins at the offset
 /// `start` of `out`.
 pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
@@ -293,7 +303,7 @@ mod tests {
 
     fn known(sql: &str) -> PreparedStatement {
         let kind = StatementKind::Read;
-        let statement = DeclaredOrOwn::Own(Statement::new("x", kind, sql.to_owned()));
+        let statement = DeclaredOrOwn::Own(Arc::new(Statement::new("x", kind, sql.to_owned())));
         let mut known = PreparedStatement::new(statement, false);
         known.prepared(7, 2);
         known

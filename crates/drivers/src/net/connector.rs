@@ -15,6 +15,7 @@ use model::{DbError, DbErrorKind, Host, PathEntrance, Target};
 use super::address::Address;
 use super::hosts::Spread;
 use super::tls::Tls;
+use crate::kept::KEPT_MOST;
 
 /// Limit on the number of hosts added to a target while it is open; adding a further one fails. A
 /// removed host keeps its index and still counts.
@@ -47,6 +48,8 @@ pub(crate) struct Connector {
     /// Entrance of the simulated network through which clients connect; `None` if they connect
     /// directly.
     entrance: Mutex<Option<PathEntrance>>,
+    /// Number of statements that a session keeps prepared at most.
+    statements_kept: AtomicUsize,
     default_port: u16,
     pub(crate) tls: Tls,
     /// Time limit for connecting and signing in together (option `connect_timeout`).
@@ -81,6 +84,7 @@ impl Connector {
             silent: Mutex::default(),
             n_lost_flights: AtomicU32::new(0),
             entrance: Mutex::default(),
+            statements_kept: AtomicUsize::new(KEPT_MOST),
             default_port: 0,
             tls,
             timeout,
@@ -109,6 +113,16 @@ impl Connector {
             [] => vec![Address::Host("localhost".to_owned(), default_port)],
             hosts => hosts.iter().map(to_address).collect(),
         }
+    }
+
+    /// Limits the number of statements that each session opened from now on keeps prepared.
+    pub(crate) fn keep_statements(&self, most: usize) {
+        self.statements_kept.store(most, Ordering::Relaxed);
+    }
+
+    /// Returns the number of statements that a session keeps prepared at most.
+    pub(crate) fn statements_kept(&self) -> usize {
+        self.statements_kept.load(Ordering::Relaxed)
     }
 
     /// Returns the indexes of the hosts that clients currently use.

@@ -152,6 +152,10 @@ fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<NetSession<S>,
 }
 
 impl<S: Server> Database for NetDatabase<S> {
+    fn keep_statements(&self, most: usize) {
+        self.server().connector().keep_statements(most);
+    }
+
     fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
         self.server().connector().enter_through(entrance)
     }

@@ -15,6 +15,10 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     parallel_load: true,
     indexes_after_load: true,
     tables_in_transactions: true,
+    list_tables: Some(
+        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'f', 'm') \
+         AND pg_table_is_visible(oid)",
+    ),
     // A chunk and its mark are lost together, and the end of the build is flushed with everything
     // before it. A session setting would stay in a pooler's connection.
     begin_load: &["SET LOCAL synchronous_commit = off"],

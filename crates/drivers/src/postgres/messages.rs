@@ -104,6 +104,11 @@ pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<()
     Ok(())
 }
 
+/// Appends the message that closes the prepared statement `name`.
+pub(super) fn put_close(out: &mut Vec<u8>, name: &str) {
+    put_named(out, b'C', name);
+}
+
 /// Appends a message about the prepared statement `name`: with the tag `C` it closes the statement,
 /// with `D` it asks for its types.
 fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {

@@ -196,6 +196,7 @@ impl net::Server for Server {
     fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> PostgresSignIn {
         let mut nonce = [0; 18];
         getrandom::fill(&mut nonce).expect("the system has random bytes");
+        let statements = (statements, self.connector.statements_kept());
         PostgresSignIn::new(Arc::clone(&self.account), statements, nonce)
     }
 
@@ -350,13 +351,13 @@ pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net
     let server = server(&target).expect("a target");
     let account = Arc::into_inner(server.account).expect("nobody else has it");
     let account = Account { way: FUZZ_WAYS[way], ..account };
-    PostgresSignIn::new(Arc::new(account), statements, [7; 18])
+    PostgresSignIn::new(Arc::new(account), (statements, 0), [7; 18])
 }
 
 /// Creates a PostgreSQL connection that is already signed in, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl net::Protocol {
-    protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')
+    protocol::Postgres::new(FUZZ_WAYS[way], (statements, 0), CancelKey::Secret(1, 2), b'I')
 }
 
 /// Returns bytes recorded from a real server, as a seed for fuzzing.

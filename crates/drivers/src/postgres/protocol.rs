@@ -76,7 +76,7 @@ enum Exchange {
 impl Postgres {
     pub(super) fn new(
         way: Way,
-        declared: Arc<[Statement]>,
+        declared: (Arc<[Statement]>, usize),
         cancel_key: CancelKey,
         status: Status,
     ) -> Postgres {
@@ -139,10 +139,12 @@ impl Postgres {
         for call in calls {
             let call = &Call { statement: self.statements.resolve(call.statement)?, ..*call };
             // Noted before its preparation is written, so that an error finds it.
-            self.flight.push(Flown { index: usize::from(call.statement.0), asks: true });
-            let asks = match self.statements.is_text(call.statement) {
-                true => self.statements.put_parsed(call, out).map(|()| true)?,
-                false => self.statements.put_call(call, out)?,
+            self.flight.push(Flown { index: call.statement.index(), asks: true });
+            let Self { statements, flight, .. } = self;
+            let is_needed = |index| flight.iter().any(|flown| flown.index == index);
+            let asks = match statements.is_text(call.statement) {
+                true => statements.put_parsed(call, out, is_needed).map(|()| true)?,
+                false => statements.put_call(call, out, is_needed)?,
             };
             self.flight.last_mut().expect("it was just noted").asks = asks;
         }
@@ -162,8 +164,9 @@ impl Postgres {
                 }
                 let put = self.statements.resolve(call.statement).and_then(|statement| {
                     let call = Call { statement, ..*call };
-                    self.flight.push(Flown { index: usize::from(statement.0), asks: false });
-                    self.statements.put_text(&call, out)
+                    self.flight.push(Flown { index: statement.index(), asks: false });
+                    // Nothing of a statement sent as text is needed later.
+                    self.statements.put_text(&call, out, |_| false)
                 });
                 if let Err(no) = put {
                     refused.get_or_insert(no);

@@ -72,6 +72,8 @@ pub(super) struct Account {
 pub(super) struct PostgresSignIn {
     account: Arc<Account>,
     statements: Arc<[Statement]>,
+    /// Number of statements that the session keeps prepared at most.
+    n_kept: usize,
     /// Random bytes for a SCRAM sign-in, newly drawn for each.
     nonce: [u8; 18],
     stage: Stage,
@@ -100,7 +102,7 @@ enum Stage {
 impl PostgresSignIn {
     pub(super) fn new(
         account: Arc<Account>,
-        statements: Arc<[Statement]>,
+        (statements, n_kept): (Arc<[Statement]>, usize),
         nonce: [u8; 18],
     ) -> PostgresSignIn {
         let cancel_key = CancelKey::Secret(0, 0);
@@ -108,6 +110,7 @@ impl PostgresSignIn {
         PostgresSignIn {
             account,
             statements,
+            n_kept,
             nonce,
             stage,
             scram: None,
@@ -205,6 +208,7 @@ impl PostgresSignIn {
                     Way::Named if statements.is_empty() && is_pooled => Way::Unnamed,
                     way => way,
                 };
+                let statements = (statements, self.n_kept);
                 return Ok(Some(Postgres::new(way, statements, key, status)));
             }
             // Supported versions and options: we request the oldest, and none.

@@ -20,6 +20,7 @@ use super::sql::BEGIN;
 use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
+use crate::kept::Kept;
 
 /// Limit of the protocol on the number of parameters of a prepared statement. Executing a statement
 /// with more parameters fails.
@@ -38,7 +39,11 @@ pub(super) struct Statements {
     connection: i32,
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
-    prepared: Vec<Prepared>,
+    /// The statements that are prepared, or are to be.
+    prepared: Kept<Prepared>,
+    /// Indexes of statements that are prepared on the server and not kept any more. They are closed
+    /// before the next one is prepared.
+    to_close: Vec<usize>,
     /// Buffer for the SQL text of a statement with its values as literals.
     sql: Vec<u8>,
     /// IDs of the statements that begin a transaction, begin a read-only one, and commit within a
@@ -59,6 +64,8 @@ enum State {
 
 #[derive(Default)]
 pub(super) struct Prepared {
+    /// Index of the statement in its session.
+    index: usize,
     state: State,
     parameters: Vec<Type>,
     /// Encoded start of the statement's Bind message, before the first value.
@@ -72,17 +79,21 @@ pub(super) struct Prepared {
 }
 
 impl Statements {
-    pub(super) fn new(way: Way, declared: Arc<[Statement]>, connection: i32) -> Statements {
-        let prepared = declared.iter().map(|_| Prepared::default()).collect();
-        let late = Vec::new();
+    pub(super) fn new(
+        way: Way,
+        (declared, n_kept): (Arc<[Statement]>, usize),
+        connection: i32,
+    ) -> Statements {
+        let prepared = Kept::new(declared.len(), n_kept);
+        let (late, to_close) = (Vec::new(), Vec::new());
         let (sql, controls) = (Vec::new(), [None; 3]);
-        Statements { way, connection, declared, late, prepared, sql, controls }
+        Statements { way, connection, declared, late, prepared, to_close, sql, controls }
     }
 
     pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, DbError> {
-        let id = StatementId::numbered(self.prepared.len())?;
+        let id = StatementId::numbered(self.prepared.n_known())?;
         self.late.push(statement);
-        self.prepared.push(Prepared::default());
+        self.prepared.add();
         Ok(id)
     }
 
@@ -90,7 +101,7 @@ impl Statements {
     /// transaction.
     pub(super) fn is_commit(&self, index: usize) -> bool {
         let [_, _, commit] = self.controls;
-        commit.is_some_and(|commit| usize::from(commit.0) == index)
+        commit.is_some_and(|commit| commit.index() == index)
     }
 
     /// Returns the ID of the statement to execute. An ID that means BEGIN or COMMIT within a batch
@@ -101,7 +112,7 @@ impl Statements {
     }
 
     fn control(&mut self, id: StatementId) -> Result<StatementId, DbError> {
-        let place = usize::from(u16::MAX - id.0);
+        let place = (u32::MAX - id.0) as usize;
         if let Some(known) = self.controls[place] {
             return Ok(known);
         }
@@ -139,8 +150,8 @@ impl Statements {
     /// statement has this ID.
     #[inline]
     pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, DbError> {
-        let index = usize::from(id.0);
-        if index >= self.prepared.len() {
+        let index = id.index();
+        if index >= self.prepared.n_known() {
             return Err(self.unknown(index));
         }
         Ok(self.statement(index).kind)
@@ -151,7 +162,7 @@ impl Statements {
         let message = format!(
             "this session has {} statements and no number {index}; statements prepared at run time \
              are lost when their connection ends",
-            self.prepared.len()
+            self.prepared.n_known()
         );
         DbError::new(DbErrorKind::Missing, message)
     }
@@ -160,16 +171,22 @@ impl Statements {
     /// declared so or the target's option demands it.
     #[inline]
     pub(super) fn is_text(&self, id: StatementId) -> bool {
-        self.way == Way::Simple || self.statement(usize::from(id.0)).sent == Sent::Text
+        self.way == Way::Simple || self.statement(id.index()).sent == Sent::Text
     }
 
     /// Appends the messages that execute a prepared statement, and before them those that prepare
     /// it if necessary. Returns whether it must be prepared. Fails if the number of values is
-    /// wrong.
+    /// wrong. `is_needed` names the statements of the same request by their indexes.
     #[inline]
-    pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, DbError> {
-        let index = usize::from(call.statement.0);
-        let asks = match self.prepared[index].state {
+    pub(super) fn put_call(
+        &mut self,
+        call: &Call<'_>,
+        out: &mut Vec<u8>,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> Result<bool, DbError> {
+        let index = call.statement.index();
+        let state = self.keep(index, is_needed).state;
+        let asks = match state {
             State::Ready if self.way == Way::Named => false,
             State::Asked if self.way == Way::Named => false,
             _ => {
@@ -188,12 +205,27 @@ impl Statements {
         Ok(asks)
     }
 
+    /// Returns what is kept about the statement at `index`, in place of the least recently used
+    /// statement if there is no room.
+    #[inline]
+    fn keep(&mut self, index: usize, is_needed: impl Fn(usize) -> bool) -> &mut Prepared {
+        if self.prepared.used(index).is_none() {
+            let left = self.prepared.put(index, Prepared::new(index), is_needed);
+            let left = left.filter(|left| left.state == State::Ready && self.way == Way::Named);
+            self.to_close.extend(left.map(|left| left.index));
+        }
+        &mut self.prepared[index]
+    }
+
     /// Appends the messages that prepare the statement at `index`. Its parameter types are unknown
     /// until they are answered, so values are sent as text.
     #[cold]
     fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), DbError> {
         if n_values > VALUES_MAX {
             return Err(self.miscounted(index, n_values, VALUES_MAX));
+        }
+        for left in std::mem::take(&mut self.to_close) {
+            messages::put_close(out, &self.server_name(left));
         }
         let name = self.server_name(index);
         let sql = &self.statement(index).sql;
@@ -208,13 +240,18 @@ impl Statements {
     /// also has prepared statements. The text is prepared without a name at each execution, so that
     /// one Sync ends the whole batch.
     #[cold]
-    pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
+    pub(super) fn put_parsed(
+        &mut self,
+        call: &Call<'_>,
+        out: &mut Vec<u8>,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> Result<(), DbError> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
-        self.put_text(call, &mut sql)?;
+        self.put_text(call, &mut sql, is_needed)?;
         let text = str::from_utf8(&sql).expect("literals of bytes are in hexadecimal");
         messages::put_prepare(out, "", text)
-            .map_err(|no| no.during(self.name(usize::from(call.statement.0))))?;
+            .map_err(|no| no.during(self.name(call.statement.index())))?;
         self.sql = sql;
         out.extend_from_slice(BIND_NOTHING);
         out.extend_from_slice(EXECUTE);
@@ -223,9 +260,14 @@ impl Statements {
 
     /// Appends the SQL text of a statement with the call's values as literals. Fails if there are
     /// more or fewer values than placeholders.
-    pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
-        let index = usize::from(call.statement.0);
-        if self.prepared[index].template.is_none() {
+    pub(super) fn put_text(
+        &mut self,
+        call: &Call<'_>,
+        out: &mut Vec<u8>,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> Result<(), DbError> {
+        let index = call.statement.index();
+        if self.keep(index, is_needed).template.is_none() {
             let template = Template::parse(&self.statement(index).sql);
             self.prepared[index].template = Some(template);
         }
@@ -241,10 +283,11 @@ impl Statements {
     /// literals, or as prepared statement with its values. `None` if the call's statement is
     /// unknown.
     pub(super) fn sent(&mut self, call: &Call<'_>) -> Option<SentStatement> {
-        let index = usize::from(call.statement.0);
-        (index < self.prepared.len()).then(|| {
+        let index = call.statement.index();
+        (index < self.prepared.n_known()).then(|| {
             let mut text = Vec::new();
-            let is_filled = self.is_text(call.statement) && self.put_text(call, &mut text).is_ok();
+            let is_filled =
+                self.is_text(call.statement) && self.put_text(call, &mut text, |_| false).is_ok();
             let (name, sql) = (self.name(index), &self.statement(index).sql);
             match is_filled {
                 true => SentStatement::text(&String::from_utf8_lossy(&text)).named(name),
@@ -297,19 +340,27 @@ impl Statements {
 
     /// Marks the statement at `index` as not prepared if its preparation was sent but not answered.
     pub(super) fn give_up(&mut self, index: usize) {
-        if self.prepared[index].state == State::Asked {
-            self.prepared[index].state = State::Unknown;
+        if let Some(prepared) = self.prepared.used(index) {
+            if prepared.state == State::Asked {
+                prepared.state = State::Unknown;
+            }
         }
     }
 
     /// Marks the statement at `index` as not prepared, because the server does not know it any more
     /// or its result columns have changed.
     pub(super) fn forget(&mut self, index: usize) {
-        self.prepared[index].state = State::Unknown;
+        if let Some(prepared) = self.prepared.used(index) {
+            prepared.state = State::Unknown;
+        }
     }
 }
 
 impl Prepared {
+    fn new(index: usize) -> Prepared {
+        Prepared { index, ..Prepared::default() }
+    }
+
     fn set_parameters(&mut self, name: &str, parameters: impl Iterator<Item = Type>) {
         self.parameters.clear();
         self.parameters.extend(parameters);

@@ -96,7 +96,7 @@ impl SimSession {
     }
 
     fn kind(&self, statement: StatementId) -> Result<StatementKind, DbError> {
-        let index = usize::from(statement.0);
+        let index = statement.index();
         let known = match self.declared.get(index) {
             Some(statement) => Some(statement),
             None => self.late.get(index - self.declared.len()),
@@ -251,12 +251,9 @@ impl Session for SimSession {
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
-        let Ok(number) = u16::try_from(self.declared.len() + self.late.len()) else {
-            let message = "a session can have at most 65536 statements";
-            return Err(DbError::new(DbErrorKind::Unsupported, message));
-        };
+        let number = StatementId::numbered(self.declared.len() + self.late.len())?;
         self.late.push(statement);
-        Ok(StatementId(number))
+        Ok(number)
     }
 
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
@@ -272,7 +269,7 @@ impl Session for SimSession {
 
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
         request.statements(&BEGIN, &mut |call| {
-            let index = usize::from(call.statement.0);
+            let index = call.statement.index();
             let mut all = self.declared.iter().chain(&self.late);
             let Statement { name, sql, .. } = all.nth(index)?;
             Some(SentStatement::prepared(name, sql, call.values))

@@ -61,8 +61,8 @@ fn connected_to(
     (TestSession(block_on(database.connect(place, statements)).expect("connected")), clock.clone())
 }
 
-const READ: u16 = 0;
-const WRITE: u16 = 1;
+const READ: u32 = 0;
+const WRITE: u32 = 1;
 
 /// Returns the instants, in nanoseconds, at which `n` statements, executed one after the other, are
 /// answered.

@@ -97,9 +97,9 @@ impl SqliteSession {
     /// Starts a request to execute one statement: binds its values if it is already prepared,
     /// otherwise copies them for later.
     fn start_call(&mut self, call: Call<'_>) -> Result<(), DbError> {
-        let index = usize::from(call.statement.0);
+        let index = call.statement.index();
         let bound = self.connected.with_dependent_mut(|_, prepared| {
-            let ready = prepared.ready.get_mut(index)?.as_mut()?;
+            let ready = prepared.ready.used(index)?;
             self.traffic.count(ready.kind);
             Some(ready.bind(call.values.iter().map(Given)))
         });
@@ -139,7 +139,7 @@ impl SqliteSession {
     }
 
     fn copy(&mut self, call: &Call<'_>) -> Result<Copied, DbError> {
-        let index = usize::from(call.statement.0);
+        let index = call.statement.index();
         if call.statement.is_control() {
             self.traffic.count(StatementKind::Other);
             return Ok(Copied {
@@ -200,7 +200,9 @@ impl SqliteSession {
                     Some(Ready::new(connection, statement.kind, &statement.sql)?)
                 }
             };
-            prepared.ready.push(ready);
+            let index = prepared.ready.n_known();
+            prepared.ready.add();
+            drop(ready.map(|ready| prepared.ready.put(index, ready, |_| false)));
             Ok(())
         })?;
         self.statements.add(statement);
@@ -383,10 +385,10 @@ fn run_calls<'c>(
                     &mut compiled
                 }
                 What::Values(values) => {
-                    if prepared.ready[call.index].is_none() {
+                    if prepared.ready.used(call.index).is_none() {
                         permit.acquire(connection, false)?;
                         let ready = Ready::new(connection, statement.kind, &statement.sql)?;
-                        prepared.ready[call.index] = Some(ready);
+                        drop(prepared.ready.put(call.index, ready, |_| false));
                     }
                     let ready = prepared.at(call.index);
                     ready.bind(values.iter())?;

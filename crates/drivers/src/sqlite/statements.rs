@@ -10,6 +10,7 @@ use super::db_errors::db_error;
 use super::sql::BEGIN;
 use super::values::Visited;
 use crate::embedded::wrong_number;
+use crate::kept::{KEPT_MOST, Kept};
 
 self_cell::self_cell!(
     /// A connection with its prepared statements, which borrow the connection.
@@ -25,9 +26,9 @@ pub(super) struct Prepared<'c> {
     pub(super) begin_read_only: rusqlite::Statement<'c>,
     pub(super) commit: rusqlite::Statement<'c>,
     pub(super) rollback: rusqlite::Statement<'c>,
-    /// Prepared statements by number; `None` before a statement's first use, since its tables may
-    /// not exist earlier.
-    pub(super) ready: Vec<Option<Ready<'c>>>,
+    /// Prepared statements by number, each from its first use on, since its tables may not exist
+    /// earlier.
+    pub(super) ready: Kept<Ready<'c>>,
 }
 
 impl<'c> Prepared<'c> {
@@ -43,13 +44,13 @@ impl<'c> Prepared<'c> {
             begin_read_only: prepare(BEGIN.reads)?,
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
-            ready: (0..n_statements).map(|_| None).collect(),
+            ready: Kept::new(n_statements, KEPT_MOST),
         })
     }
 
     /// Returns the prepared statement at `index`. Panics if it is not prepared yet.
     pub(super) fn at(&mut self, index: usize) -> &mut Ready<'c> {
-        self.ready[index].as_mut().expect("it was prepared before it is run")
+        &mut self.ready[index]
     }
 }
 

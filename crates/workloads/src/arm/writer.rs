@@ -21,9 +21,9 @@ use crate::tx_control::{control, end};
 
 /// Id of the query for the last measurement id in use, which follows the ids of the INSERT
 /// statements.
-pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
-pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
-pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
+pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u32 + 1);
+pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u32 + 2);
+pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u32 + 3);
 
 /// Index of the custom metric that counts stored measurements.
 pub(super) const MEASUREMENTS: u16 = 0;
@@ -356,7 +356,7 @@ async fn note(
         (key.map(Value::Int), numbers.map(Value::Int));
     let name = Value::Text(name);
     let row = [id, class, name, n, metrics, contexts, last, sum, of_metrics, of_contexts];
-    execute(session, StatementId(BUFFER as u16), &row).await.map(drop)
+    execute(session, StatementId(BUFFER as u32), &row).await.map(drop)
 }
 
 /// Appends a row such as `(1,2,'text')`, with a leading comma if `has_comma`. Texts consist of
@@ -409,7 +409,7 @@ async fn insert_each(
                 Owned::Text(text) => Value::Text(text),
             })
             .collect();
-        execute(session, StatementId(table as u16), &values).await?;
+        execute(session, StatementId(table as u32), &values).await?;
         n_rows += 1;
     }
     Ok(n_rows)

@@ -145,7 +145,7 @@ impl Reader {
     }
 
     fn statement(&self, kind: KindIndex) -> StatementId {
-        StatementId((PER_TABLE * self.table) as u16 + kind)
+        StatementId((PER_TABLE * self.table) as u32 + u32::from(kind))
     }
 
     async fn talk(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
@@ -219,7 +219,7 @@ impl Reader {
     async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
-            let place = StatementId((first + self.host - 1) as u16);
+            let place = StatementId((first + self.host - 1) as u32);
             let values = [run, i64::from(self.number), nth].map(Value::Int);
             if query_number(session, place, &values).await? == Some(1) {
                 self.pending.retain(|pending| pending.nth > nth);

@@ -58,7 +58,7 @@ impl Writer {
     async fn insert(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
         let TxContext { sessions, clock, intended_ns, measured, .. } = context;
         let session = sessions.own();
-        let [insert, last] = [0, 1].map(|at| StatementId((PER_TABLE * self.table + at) as u16));
+        let [insert, last] = [0, 1].map(|at| StatementId((PER_TABLE * self.table + at) as u32));
         // Left as `None` if the outcome is unknown, so that the database is asked again.
         let given = match self.given.take() {
             Some(given) => given,

@@ -100,14 +100,14 @@ impl User {
 
     /// Draws a table and the random values for all statements of `step`. `first` is the id of the
     /// step's first statement for the first table.
-    fn draw(&mut self, rng: &mut Rng, step: Step, first: u16) {
+    fn draw(&mut self, rng: &mut Rng, step: Step, first: u32) {
         let n_tables = self.shared.data.tables;
         let table = match n_tables {
             1 => 0,
             n => rng.uniform(0, n as i64 - 1) as usize,
         };
-        let statement = StatementId(first + table as u16);
-        let second = StatementId(statement.0 + n_tables as u16);
+        let statement = StatementId(first + table as u32);
+        let second = StatementId(statement.0 + n_tables as u32);
         for _ in 0..step.times {
             let values = match step.stmt {
                 Stmt::Point | Stmt::UpdateIndex | Stmt::Delete => Drawn::Id(self.rows.draw(rng)),
@@ -124,7 +124,7 @@ impl User {
                     let mut insert = second;
                     if step.stmt == Stmt::UpdateDeleteInsert {
                         self.calls.push(DrawnCall { statement: second, values: Drawn::Id(id) });
-                        insert = StatementId(second.0 + n_tables as u16);
+                        insert = StatementId(second.0 + n_tables as u32);
                     }
                     let values = Drawn::Again { id, k, text: self.draw_text(rng, C + PAD) };
                     self.calls.push(DrawnCall { statement: insert, values });
@@ -193,7 +193,7 @@ impl User {
                 }
                 Drawn::Own { table, k, text: at } => {
                     let last = &mut self.own_last[table];
-                    let second = StatementId(statement.0 + self.shared.data.tables as u16);
+                    let second = StatementId(statement.0 + self.shared.data.tables as u32);
                     let id = next_own(session, second, self.own_ids, last).await?;
                     let values = [id.into(), k.into(), c(at), pad(at)];
                     // Left as `None` if the outcome is unknown, so that the database is asked
@@ -256,7 +256,7 @@ impl Client for User {
         for place in 0..self.shared.script.steps.len() {
             let step = self.shared.script.steps[place];
             self.draw(&mut rng, step, first);
-            first += (step.stmt.n_statements() * self.shared.data.tables) as u16;
+            first += (step.stmt.n_statements() * self.shared.data.tables) as u32;
         }
         0
     }
@@ -291,5 +291,9 @@ mod tests {
             assert!(all.iter().all(|own| own.last < 0 || own.first > i64::from(i32::MAX)));
         }
         assert_eq!(OwnIds::for_client(1_024, false), None);
+        let largest = super::super::parameters::SHARED[0].kind;
+        let model::ParameterKind::Count { max, .. } = largest else { panic!("{largest:?}") };
+        let first = OwnIds::for_client(0, true).expect("there are ids").first;
+        assert!((max as i64) < first, "own ids are above those of the rows");
     }
 }

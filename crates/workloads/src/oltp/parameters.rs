@@ -13,12 +13,14 @@ pub(super) const DATA: &str = "oltp";
 /// Version of the format of tables and rows, stored with the data. Data of another version are
 /// rejected.
 const VERSION: u32 = 1;
-/// Largest accepted number of rows in a table. `id` is a 32-bit INTEGER, and inserts need ids above
-/// those of the rows.
-const TABLE_SIZE_MAX: u64 = 2_000_000_000;
-/// Largest accepted number of tables. Each has up to nine statements, and a session has at most
-/// 65,536.
-pub(super) const TABLES_MAX: u64 = 5_000;
+/// Largest accepted number of rows in a table: below 2^40, from where on clients have ids of their
+/// own.
+const TABLE_SIZE_MAX: u64 = 1_000_000_000_000;
+/// Largest number of rows in a table whose ids and `k` have 32 bits. It leaves 147 million ids for
+/// inserts, and as many increments of `k`.
+const TABLE_SIZE_INT: i64 = 2_000_000_000;
+/// Largest accepted number of tables: the rows of each are a random stream with a 16-bit number.
+pub(super) const TABLES_MAX: u64 = 65_535;
 /// Largest accepted number of queries of one type in a transaction. The values for that many still
 /// fit into a CPU cache.
 const TIMES_MAX: u64 = 10_000;
@@ -64,7 +66,7 @@ pub(super) const SHARED: [Parameter; 12] = [
         "table_size",
         (1, TABLE_SIZE_MAX),
         "10000",
-        "Rows of each table; more than 2 billion rows need more --tables",
+        "Rows of each table; with more than 2 billion, id and k are BIGINT",
     )),
     data(count("tables", (1, TABLES_MAX), "1", "Tables: sbtest1, sbtest2, ...")),
     data(switch("auto_inc", "true", "The database assigns id automatically")),
@@ -211,6 +213,12 @@ impl Data {
             k: Shape::from_settings(settings),
             is_ours: false,
         }
+    }
+
+    /// Whether ids and `k` need 64 bits, because 32 may not suffice for the rows and the inserts of
+    /// runs.
+    pub(super) fn is_wide(&self) -> bool {
+        self.table_size > TABLE_SIZE_INT
     }
 
     /// Returns the identity of the data, which the build stores with them: name, version, seed and

@@ -26,13 +26,18 @@ impl Rows {
 }
 
 /// Declares the table with the number `number`, from 1. Ids that clients assign have 64 bits, so
-/// that each client can have a range of its own.
+/// that each client can have a range of its own, and so have ids and `k` of very large tables.
 fn table(data: &Data, number: usize) -> Table {
-    let id_type = if data.auto_inc { ColumnType::Serial } else { ColumnType::BigInt };
+    let (id_type, k_type) = match (data.auto_inc, data.is_wide()) {
+        (true, false) => (ColumnType::Serial, ColumnType::Int),
+        (true, true) => (ColumnType::BigSerial, ColumnType::BigInt),
+        (false, false) => (ColumnType::BigInt, ColumnType::Int),
+        (false, true) => (ColumnType::BigInt, ColumnType::BigInt),
+    };
     let column = |(name, column_type)| Column { name, of: column_type, nullable: false };
     let columns = [
         ("id", id_type),
-        ("k", ColumnType::Int),
+        ("k", k_type),
         ("c", ColumnType::Char(120)),
         ("pad", ColumnType::Char(60)),
     ];
@@ -189,5 +194,34 @@ mod tests {
         check(DATA, &["id"], &["k_2"], ColumnType::Serial);
         let data = Data { secondary: true, create_secondary: false, auto_inc: false, ..DATA };
         check(data, &[], &["xid_2"], ColumnType::BigInt);
+    }
+
+    #[test]
+    fn ids_and_k_have_64_bits_where_32_may_not_suffice() {
+        use ColumnType::{BigInt, BigSerial, Int, Serial};
+        let types = |table_size, auto_inc| {
+            let columns = Rows::new(Data { table_size, auto_inc, ..DATA }).tables.swap_remove(0);
+            [columns.columns[0].of, columns.columns[1].of]
+        };
+        assert_eq!(types(2_000_000_000, true), [Serial, Int]);
+        assert_eq!(types(2_000_000_001, true), [BigSerial, BigInt]);
+        assert_eq!(types(2_000_000_000, false), [BigInt, Int]);
+        assert_eq!(types(3_000_000_000, false), [BigInt, BigInt]);
+    }
+
+    #[test]
+    fn the_last_rows_of_very_large_tables_have_the_highest_ids() {
+        for table_size in [3_000_000_000, 1_000_000_000_000] {
+            let rows = Rows::new(Data { table_size, ..DATA });
+            let n_chunks = rows.n_chunks(0);
+            assert_eq!(n_chunks as i64, table_size / CHUNK_ROWS);
+            let (mut last, mut most) = (0, 0);
+            each(&rows, 0, n_chunks - 1, |id, k, _, _| {
+                assert!((1..=table_size).contains(&k));
+                (last, most) = (id, most.max(k));
+            });
+            assert_eq!(last, table_size);
+            assert!(most > i64::from(i32::MAX), "k is drawn from all of them");
+        }
     }
 }

@@ -61,7 +61,7 @@ impl Statements {
     fn for_table(record: &Record, table: usize) -> Statements {
         let n_inserts = 1 + usize::from(record.commit.rest() > 0);
         let each = n_inserts + usize::from(!record.data.index.has_key());
-        let id = |place: usize| StatementId((table * each + place) as u16);
+        let id = |place: usize| StatementId((table * each + place) as u32);
         Statements { full: id(0), rest: id(n_inserts - 1), last: id(n_inserts) }
     }
 }

@@ -53,17 +53,17 @@ pub(super) enum Stmt {
 impl Stmt {
     /// Returns the id by which a session executes the statement.
     pub(super) fn id(self) -> StatementId {
-        StatementId(self as u16)
+        StatementId(self as u32)
     }
 }
 
 /// Returns the id of the statement that reads stock for an order of `district`, from 1 to 10.
 pub(super) fn stock_of(district: i64) -> StatementId {
-    StatementId(Stmt::Stock as u16 + district as u16 - 1)
+    StatementId(Stmt::Stock as u32 + district as u32 - 1)
 }
 
 /// Number of statements for the modes that send one statement per round trip.
-pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
+pub(super) const N_STMTS: u32 = Stmt::Stock as u32 + 10;
 
 /// Declares the statements of TPC-C in `dialect`, to be sent as prepared statements or as text.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {

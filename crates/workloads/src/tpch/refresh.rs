@@ -27,7 +27,7 @@ const KEY_GAP: i64 = 8;
 const BATCH: usize = 50;
 
 const fn statement(nth: usize) -> StatementId {
-    StatementId((QUERIES + nth) as u16)
+    StatementId((QUERIES + nth) as u32)
 }
 
 /// Statement that reads how many sets were inserted and deleted. The statements of refresh

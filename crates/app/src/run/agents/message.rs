@@ -42,6 +42,8 @@ pub(super) struct AgentJob {
     /// Port and secret of the proxy that simulates the network path; `None` without a simulated
     /// path.
     pub(super) entrance: Option<(u16, [u8; 16])>,
+    /// Number of statements that each client's session keeps prepared at most.
+    pub(super) statements_kept: usize,
     /// Number of the process in the run, from 1.
     pub(super) process: u32,
     pub(super) placement: Placement,

@@ -91,6 +91,8 @@ pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
     /// Target to connect to; of a `managed:` target, that of the started server.
     pub(super) target: &'a Target,
+    /// Number of statements that each session keeps prepared at most.
+    pub(super) statements_kept: usize,
     pub(super) entrance: Option<PathEntrance>,
     pub(super) placement: Placement,
     pub(super) origin: Origin,
@@ -140,6 +142,7 @@ impl Agents {
                 group_passwords: group_passwords(arguments.plan),
                 sources: sources_of(arguments.plan),
                 entrance: arguments.entrance.map(|entrance| (entrance.port, entrance.token)),
+                statements_kept: arguments.statements_kept,
                 process,
                 placement: arguments.placement,
             };

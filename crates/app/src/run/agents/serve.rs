@@ -130,6 +130,7 @@ fn run(
     for (group, opened) in plan.groups.iter().zip(&groups) {
         // The run has asked before; here scripts learn the number of all clients.
         opened.workload.refuses_clients(group.clients);
+        opened.of_clients().keep_statements(agent_job.statements_kept);
     }
     let mut forward = Forward { output: output.clone(), stop: Arc::clone(stop) };
     let mut sink = RunSink::new(None, &mut forward);

@@ -326,7 +326,7 @@ fn transcripts_are_understood_when_cut_at_every_byte() {
 /// Sends requests to a server that answers with `bytes` and nothing more, until an error breaks
 /// the connection.
 fn listen(bytes: &[u8], agreed: Agreed) {
-    let mut protocol = MySql::new(agreed, false, LIMIT, &Arc::from(statements()));
+    let mut protocol = MySql::new(agreed, false, LIMIT, (&Arc::from(statements()), 0));
     let mut input = Input::new(LIMIT + 8);
     let mut out = Vec::new();
     let call = Call { statement: StatementId(1), values: &[Value::Int(1)] };
@@ -433,7 +433,7 @@ proptest! {
 
 #[test]
 fn a_server_that_asks_for_a_file_gets_none() {
-    let mut protocol = MySql::new(agreed(false), false, LIMIT, &Arc::from([]));
+    let mut protocol = MySql::new(agreed(false), false, LIMIT, (&Arc::from([]), 0));
     let (mut input, mut out) = (Input::new(LIMIT), Vec::new());
     let request = Request::Text { kind: StatementKind::Other, sql: "SELECT 1" };
     protocol.start(request, &mut out).expect("it can be asked");
@@ -450,7 +450,7 @@ fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
     const PART: usize = 0xff_ffff;
     let limit = 40 << 20;
     let check = |n_letters: usize, expect: bool| {
-        let mut protocol = MySql::new(agreed(true), false, limit, &Arc::from([]));
+        let mut protocol = MySql::new(agreed(true), false, limit, (&Arc::from([]), 0));
         let (mut input, mut out) = (Input::new(PART + (1 << 17)), Vec::new());
         let request = Request::Text { kind: StatementKind::Read, sql: "SELECT x" };
         protocol.start(request, &mut out).expect("it can be asked");
@@ -505,7 +505,7 @@ fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
 #[test]
 fn a_statement_that_is_prepared_anew_is_closed_first() {
     let declared: Arc<[Statement]> = Arc::from([statement(StatementKind::Read, "SELECT 1")]);
-    let mut protocol = MySql::new(agreed(false), false, 1 << 20, &declared);
+    let mut protocol = MySql::new(agreed(false), false, 1 << 20, (&declared, 0));
     let (mut input, mut out) = (Input::new(1 << 20), Vec::new());
     let call = Call { statement: StatementId(0), values: &[] };
     let prepared = [&[12, 0, 0, 1, 0][..], &7u32.to_le_bytes(), &[0; 7]].concat();

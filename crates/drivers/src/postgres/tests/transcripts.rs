@@ -83,7 +83,7 @@ fn channel(tls_mode: TlsMode) -> Channel {
 const NONCE: [u8; 18] = [7; 18];
 
 fn sign_in(account: &Arc<Account>) -> PostgresSignIn {
-    PostgresSignIn::new(Arc::clone(account), Arc::from([]), NONCE)
+    PostgresSignIn::new(Arc::clone(account), (Arc::from([]), 0), NONCE)
 }
 
 /// Passes further bytes of the server to a sign-in. Returns its next step and its output.
@@ -115,7 +115,7 @@ fn statement(sql: &str) -> Statement {
 
 fn protocol(way: Way) -> Postgres {
     let declared = Arc::from([statement("SELECT $1::int2, ...")]);
-    Postgres::new(way, declared, CancelKey::Secret(1, 2), b'I')
+    Postgres::new(way, (declared, 0), CancelKey::Secret(1, 2), b'I')
 }
 
 #[derive(Debug, Default, PartialEq)]

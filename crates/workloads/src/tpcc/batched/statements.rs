@@ -11,24 +11,24 @@ use super::super::statements::{self, N_STMTS};
 
 use StatementKind::{Read, Write};
 
-const LINES: u16 = LINES_MAX as u16;
+const LINES: u32 = LINES_MAX as u32;
 
 /// Returns the id of the statement that reads `n` items.
 pub(super) fn items(n: usize) -> StatementId {
-    StatementId(N_STMTS + n as u16 - 1)
+    StatementId(N_STMTS + n as u32 - 1)
 }
 
 /// Returns the id of the statement that reads `n` stocks of a warehouse.
 pub(super) fn stocks(n: usize) -> StatementId {
-    StatementId(N_STMTS + LINES + n as u16 - 1)
+    StatementId(N_STMTS + LINES + n as u32 - 1)
 }
 
 /// Returns the id of the statement that inserts `n` order lines.
 pub(super) fn lines(n: usize) -> StatementId {
-    StatementId(N_STMTS + 2 * LINES + n as u16 - 1)
+    StatementId(N_STMTS + 2 * LINES + n as u32 - 1)
 }
 
-const OTHERS: u16 = N_STMTS + 3 * LINES;
+const OTHERS: u32 = N_STMTS + 3 * LINES;
 pub(super) const CUSTOMER_PAID: StatementId = StatementId(OTHERS);
 pub(super) const LAST_WITH_LINES: StatementId = StatementId(OTHERS + 1);
 pub(super) const LOW_STOCK: StatementId = StatementId(OTHERS + 2);
@@ -42,7 +42,7 @@ pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
 /// own.
 pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
-    assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
+    assert_eq!(all.len(), N_STMTS as usize, "the numbers above begin there");
     let mut add = |name, kind, sql: &str| {
         all.push(Statement::new(name, kind, dialect.sql(sql)));
     };
