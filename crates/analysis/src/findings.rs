@@ -258,6 +258,12 @@ fn is_full_early(tally: &Tally) -> bool {
     reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0
 }
 
+/// Returns true if an error stopped the run. That nothing finished, or not for long enough, then
+/// follows from it.
+fn is_failed(tally: &Tally) -> bool {
+    tally.ended.as_ref().is_some_and(|ended| matches!(ended.reason, StopReason::Failed { .. }))
+}
+
 /// Returns the share of `part` in `whole` in percent; 0 if `whole` is 0.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }

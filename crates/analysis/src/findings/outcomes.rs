@@ -180,7 +180,8 @@ fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
 fn nothing_finished(view: &View) -> Option<Ending> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
-    if view.tally.ended.is_none() || super::is_over_early(view.tally) {
+    let tally = view.tally;
+    if tally.ended.is_none() || super::is_over_early(tally) || super::is_failed(tally) {
         return None;
     }
     if counts.finished() == 0 && counts.unfinished > 0 && counts.unfinished == offered {

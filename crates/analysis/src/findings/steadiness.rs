@@ -537,7 +537,7 @@ fn ended(tally: &Tally) -> Option<Time> {
 fn short(tally: &Tally) -> Option<Time> {
     tally.ended.as_ref()?;
     match tally.measured_ns() {
-        _ if super::is_full_early(tally) => None,
+        _ if super::is_full_early(tally) || super::is_failed(tally) => None,
         measured_ns @ ..MEASURED_NS_SHORT if let Some(ended_by) = counted(tally) => {
             Some(Time::CountTooSmall { measured_ns, ended_by })
         }

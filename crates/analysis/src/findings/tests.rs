@@ -738,6 +738,13 @@ fn a_run_that_did_not_go_as_planned_says_so() {
     raises("run_failed", Severity::Invalid, |made| {
         made.reason = Some(StopReason::Failed { why: "all connections were lost".to_owned() });
     });
+    let mut made = Made::closed();
+    made.seconds.clear();
+    made.measured_ns = 0;
+    made.reason = Some(StopReason::Failed { why: "the table is missing".to_owned() });
+    let findings = judge(&made.tally());
+    let invalid = findings.iter().filter(|finding| finding.severity == Severity::Invalid);
+    assert_eq!(invalid.map(|finding| &*finding.id).collect::<Vec<&str>>(), ["run_failed"]);
     raises("queue_full", Severity::Warning, |made| made.reason = Some(StopReason::QueueFull));
     raises("queue_full", Severity::Invalid, |made| {
         (made.reason, made.measured_ns) = (Some(StopReason::QueueFull), 0);
