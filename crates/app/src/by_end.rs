@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Recorded, SampleHook};
-use model::{DbErrorKind, KindIndex, NS_PER_S, Outcome, Traffic};
+use analysis::Tally;
+use engine::{Recorded, RecordedAs, SampleHook};
+use model::{DbErrorKind, Event, KindIndex, NS_PER_S, Outcome, Phase, Traffic};
 use stats::{Histogram, Moments};
 
 /// Number of separately locked parts, over which clients are spread.
@@ -33,13 +34,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    fn record(&mut self, recorded: &Recorded<'_>) {
+    /// Adds a transaction that has ended, or an attempt that is retried. `before` is the traffic of
+    /// its earlier attempts, which were added before.
+    fn record(&mut self, recorded: &Recorded<'_>, before: Traffic) {
         let Recorded { client, sample, .. } = recorded;
-        if recorded.is_skipped {
-            self.skipped += 1;
-            return;
+        self.traffic += sample.traffic - before;
+        match recorded.recorded_as {
+            RecordedAs::Ended => {}
+            RecordedAs::Retried => return,
+            RecordedAs::Skipped => {
+                self.skipped += 1;
+                return;
+            }
         }
-        self.traffic += sample.traffic;
         if sample.retries > 0 {
             let (count, retries) = self.retried.entry(sample.kind).or_default();
             (*count, *retries) = (*count + 1, *retries + u64::from(sample.retries));
@@ -79,13 +86,32 @@ impl Ended {
     }
 }
 
+/// Returns the second with which an event ends the figures of a run so far, by the time at which
+/// transactions end; `None` if it ends none, such as in the drain.
+pub fn ended_with(event: &Event, tally: &Tally) -> Option<i64> {
+    let is_draining = tally.phases.last().is_some_and(|(phase, _)| *phase == Phase::Drain);
+    match event {
+        Event::Second(part) if !is_draining => Some(part.second + 1),
+        _ => None,
+    }
+}
+
+/// Clients that are collected together.
+#[derive(Default)]
+struct Shard {
+    /// Intervals that were not taken yet, by their index.
+    intervals: BTreeMap<u64, Ended>,
+    /// Traffic of the attempts so far of transactions that are tried again, by client.
+    attempts: BTreeMap<u32, Traffic>,
+}
+
 /// Collector of transactions of a run by the time at which they ended. Those that ended before the
-/// measured phase are left out.
+/// measured phase are left out. The traffic of an attempt that is retried belongs to the interval
+/// in which that attempt ended.
 pub struct ByEnd {
     /// Length of an interval in nanoseconds.
     every_ns: u64,
-    /// Intervals that were not taken yet, by their index.
-    shards: [Mutex<BTreeMap<u64, Ended>>; N_SHARDS],
+    shards: [Mutex<Shard>; N_SHARDS],
     /// Sum of the intervals that were taken.
     taken: Mutex<Ended>,
 }
@@ -110,7 +136,16 @@ impl ByEnd {
         let Some(ended_ns) = ended_ns else { return };
         let shard = &self.shards[recorded.client as usize % N_SHARDS];
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        shard.entry(ended_ns / self.every_ns).or_default().record(recorded);
+        let before = match recorded.recorded_as {
+            RecordedAs::Retried => {
+                *shard.attempts.entry(recorded.client).or_default() += recorded.sample.traffic;
+                Traffic::default()
+            }
+            RecordedAs::Ended => shard.attempts.remove(&recorded.client).unwrap_or_default(),
+            RecordedAs::Skipped => Traffic::default(),
+        };
+        let interval = shard.intervals.entry(ended_ns / self.every_ns).or_default();
+        interval.record(recorded, before);
     }
 
     /// Returns what ended in interval `nth`, which is over. Intervals are taken in order.
@@ -118,7 +153,8 @@ impl ByEnd {
         let mut sum = Ended::default();
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            while let Some(first) = shard.first_entry().filter(|first| *first.key() <= nth) {
+            let intervals = &mut shard.intervals;
+            while let Some(first) = intervals.first_entry().filter(|first| *first.key() <= nth) {
                 sum.add(&first.remove());
             }
         }
@@ -141,6 +177,17 @@ mod tests {
 
     /// Adds a transaction of `client`: its intended start and its end, in milliseconds.
     fn add(by_end: &ByEnd, client: u32, from_ms: u64, to_ms: u64, outcome: Outcome) {
+        add_as(by_end, RecordedAs::Ended, client, [from_ms, to_ms], outcome, 3);
+    }
+
+    fn add_as(
+        by_end: &ByEnd,
+        recorded_as: RecordedAs,
+        client: u32,
+        [from_ms, to_ms]: [u64; 2],
+        outcome: Outcome,
+        reads: u64,
+    ) {
         let begin_ms = 1_000;
         let at_ns = |ms: u64| (begin_ms + ms) * NS_PER_MS;
         let number = Number::Arrival { group: 0, nth: 0 };
@@ -152,10 +199,24 @@ mod tests {
             finished_ns: at_ns(to_ms),
             outcome,
             retries: client,
-            traffic: Traffic { reads: 3, ..Traffic::default() },
+            traffic: Traffic { reads, ..Traffic::default() },
         };
         let measure_start_ns = begin_ms * NS_PER_MS;
-        by_end.record(&Recorded { client, sample: &sample, measure_start_ns, is_skipped: false });
+        by_end.record(&Recorded { client, sample: &sample, measure_start_ns, recorded_as });
+    }
+
+    #[test]
+    fn an_attempt_that_is_retried_counts_when_it_ended() {
+        let by_end = ByEnd::new(Some(1));
+        let failed = Outcome::Failed(DbErrorKind::Deadlock);
+        add_as(&by_end, RecordedAs::Retried, 0, [100, 500], failed, 2);
+        add_as(&by_end, RecordedAs::Retried, 0, [100, 1_500], failed, 2);
+        let first = by_end.take(0);
+        assert_eq!((first.traffic.reads, first.failures.len(), first.response.count()), (2, 0, 0));
+        add_as(&by_end, RecordedAs::Ended, 0, [100, 1_900], Outcome::Committed, 7);
+        let second = by_end.take(1);
+        assert_eq!((second.traffic.reads, second.response.count()), (5, 1));
+        assert_eq!(by_end.all().traffic.reads, 7);
     }
 
     #[test]

@@ -58,7 +58,7 @@ mod wait_condition;
 mod walk;
 pub mod watcher;
 
-pub use engine::{Recorded, SampleHook, Stop};
+pub use engine::{Recorded, RecordedAs, SampleHook, Stop};
 pub use error::Error;
 pub use monitor::wall_clock::unix_ms;
 pub use network::NETWORK_PATH;

@@ -13,12 +13,13 @@ use model::numbers::duration;
 use model::{
     AfterError, Client, ClientMoments, Clock, Connections, Database, DbError, DbErrorKind, Done,
     Execution, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer,
-    Retry, Rng, Sample, Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload,
-    format_duration, raised,
+    Retry, Rng, Sample, Sessions, Signal, Slot, Statement, StopReason, Stream, Traffic, TxContext,
+    Workload, format_duration, raised,
 };
 use stats::{CoarseHistogram, Moments};
 
 use crate::clock::through;
+use crate::job::RecordedAs;
 use crate::pacer::{Claim, Pacer};
 use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
@@ -121,6 +122,10 @@ pub(crate) struct ClientLoop {
     /// clients; `None` if the workload has no producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
+    /// Traffic of the sessions up to the end of what `counted` has.
+    sent: Traffic,
+    /// Traffic of the attempts of the running transaction, as the workload counts it.
+    counted: Traffic,
     database: Arc<dyn Database>,
     acceptance: Arc<Acceptance>,
     rejections: Rejections,
@@ -190,6 +195,8 @@ impl ClientLoop {
             nth_in_group: spec.nth_in_group,
             for_input,
             measured: Vec::with_capacity(8),
+            sent: Traffic::default(),
+            counted: Traffic::default(),
             database: spec.database,
             acceptance: spec.acceptance,
             rejections: Rejections::default(),
@@ -239,7 +246,7 @@ impl ClientLoop {
             if started_ns == NEVER {
                 return;
             }
-            let before = self.sessions.traffic();
+            (self.sent, self.counted) = (self.sessions.traffic(), Traffic::default());
             let Some((outcome, retries)) = self.attempt(kind, slot).await else {
                 self.under_way.end();
                 self.common.stop.client_is_over();
@@ -249,7 +256,8 @@ impl ClientLoop {
             if self.common.stop.is_aborted() && is_cut_off(outcome) {
                 return;
             }
-            let traffic = self.user.counted(self.sessions.traffic() - before);
+            self.count_traffic();
+            let traffic = self.counted;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
             if matches!(outcome, Outcome::Failed(_) | Outcome::Unknown)
@@ -275,6 +283,26 @@ impl ClientLoop {
         }
         self.count_dropped();
         self.end().await;
+    }
+
+    /// Counts what was sent since the last call, as the workload counts it, and returns it.
+    fn count_traffic(&mut self) -> Traffic {
+        let sent = self.sessions.traffic();
+        let counted = self.user.counted(sent - self.sent);
+        self.sent = sent;
+        self.counted += counted;
+        counted
+    }
+
+    /// Tells the hook of an attempt that has failed and is retried.
+    fn tell_retried(&mut self, kind: KindIndex, slot: Slot, error: DbErrorKind, retries: u32) {
+        if !self.common.recorder.has_hook() {
+            return;
+        }
+        let (started_ns, finished_ns) = (slot.claimed_ns, self.clock.now());
+        let (outcome, traffic) = (Outcome::Failed(error), self.count_traffic());
+        let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
+        self.common.recorder.tell(self.client, &sample, RecordedAs::Retried);
     }
 
     /// Lets the workload's client end its work on its connection, if it has one. An error is
@@ -542,6 +570,7 @@ impl ClientLoop {
                 return Some((outcome_of_db_error(db_error.kind), retries));
             }
             retries += 1;
+            self.tell_retried(kind, slot, db_error.kind, retries);
             self.back_off(number, retries).await;
         }
     }

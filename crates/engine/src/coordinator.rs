@@ -47,14 +47,16 @@ const TIMES_OF_CLIENTS_MAX: u32 = 1_000;
 /// Reason why the load of a run could not start.
 #[derive(Debug)]
 pub enum CannotRun {
-    /// At least one client could not connect to its database.
+    /// At least one client could not connect to its database, or not begin on its connection.
     Refused {
-        /// Number of clients that could not connect.
+        /// Number of clients that could not.
         n_refused: u32,
         /// Number of all clients in this process.
         n_clients: u32,
         /// Error of the first client that failed.
         db_error: DbError,
+        /// Whether that client was connected, so that it failed in what its workload does first.
+        is_connected: bool,
     },
     /// The operating system refused to create threads or file descriptors for the clients.
     Place(std::io::Error),
@@ -65,8 +67,9 @@ pub enum CannotRun {
 impl fmt::Display for CannotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CannotRun::Refused { n_refused, n_clients, db_error } => {
-                write!(f, "{n_refused} of {n_clients} clients could not connect: {db_error}")
+            CannotRun::Refused { n_refused, n_clients, db_error, is_connected } => {
+                let what = if *is_connected { "begin" } else { "connect" };
+                write!(f, "{n_refused} of {n_clients} clients could not {what}: {db_error}")
             }
             CannotRun::Place(error) => write!(f, "the clients cannot be started: {error}"),
             CannotRun::Interrupted => f.write_str("interrupted before the load began"),
@@ -161,7 +164,8 @@ struct Coordinator<'a> {
     under_way: Vec<(u16, Arc<UnderWay>)>,
     moments: Vec<Vec<ClientMoments>>,
     connected: Vec<(u32, u32, Histogram)>,
-    first_db_error: Option<DbError>,
+    /// The first error of a client that could not begin, and whether it was connected.
+    first_db_error: Option<(DbError, bool)>,
     n_retried: u64,
     first_retried: Option<DbError>,
     n_left: u32,
@@ -300,9 +304,9 @@ impl<'a> Coordinator<'a> {
                 self.n_retried += 1;
                 self.first_retried.get_or_insert(db_error);
             }
-            WorkerMessage::Refused { group, db_error } => {
+            WorkerMessage::Refused { group, db_error, is_connected } => {
                 self.connected[usize::from(group)].1 += 1;
-                self.first_db_error.get_or_insert(db_error);
+                self.first_db_error.get_or_insert((db_error, is_connected));
             }
             WorkerMessage::Left { group, moments } => {
                 self.n_left += 1;
@@ -339,8 +343,9 @@ impl<'a> Coordinator<'a> {
         }
         let n_refused = self.connected.iter().map(|(_, failed, _)| failed).sum();
         match self.first_db_error.take() {
-            Some(db_error) => {
-                Err(CannotRun::Refused { n_refused, n_clients: self.n_clients(), db_error })
+            Some((db_error, is_connected)) => {
+                let n_clients = self.n_clients();
+                Err(CannotRun::Refused { n_refused, n_clients, db_error, is_connected })
             }
             None => Ok(()),
         }

@@ -12,10 +12,24 @@ use crate::clock::Origin;
 use crate::share::Share;
 use crate::threads::ClientThreads;
 
-/// Function that is called with every recorded sample. It runs on the measured path.
+/// Function that is called with every recorded sample, and with every attempt that is retried. It
+/// runs on the measured path.
 pub type SampleHook = Arc<dyn Fn(&Recorded<'_>) + Send + Sync>;
 
-/// A transaction that has ended, as a [`SampleHook`] gets it.
+/// What a [`SampleHook`] is told of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordedAs {
+    /// It has ended.
+    Ended,
+    /// An attempt has failed, and another follows. The sample has the traffic of this attempt
+    /// alone, which is again part of that of the sample at the end.
+    Retried,
+    /// It was not executed, because it had waited too long. The sample then has its intended start,
+    /// and as its end the instant at which it was dropped.
+    Skipped,
+}
+
+/// A transaction that has ended, or an attempt of it, as a [`SampleHook`] gets it.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
     /// Index of the client, over all groups and client processes, from 0.
@@ -24,9 +38,8 @@ pub struct Recorded<'a> {
     pub sample: &'a Sample,
     /// Start of the measured phase, in nanoseconds of the run's clock.
     pub measure_start_ns: u64,
-    /// Whether the transaction was not executed, because it had waited too long. The sample then
-    /// has its intended start, and as its end the instant at which it was dropped.
-    pub is_skipped: bool,
+    /// What has become of the transaction.
+    pub recorded_as: RecordedAs,
 }
 
 /// A group of clients with the same workload, database and load, as the engine needs it.

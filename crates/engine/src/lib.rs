@@ -32,7 +32,7 @@ mod tests;
 
 pub use clock::{Origin, ThreadClock};
 pub use coordinator::{CannotRun, Pauses, Ran, run};
-pub use job::{GroupJob, Job, Recorded, SampleHook};
+pub use job::{GroupJob, Job, Recorded, RecordedAs, SampleHook};
 pub use os_sched::Granted;
 pub use place::threads::block_on;
 pub use schedule::Schedule;

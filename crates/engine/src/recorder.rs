@@ -16,7 +16,7 @@ use model::{
 };
 use stats::{Histogram, Range, Sparse};
 
-use crate::job::{Recorded, SampleHook};
+use crate::job::{Recorded, RecordedAs, SampleHook};
 use crate::stop::{NEVER, Stop};
 
 /// Limit on the emptied histograms that are kept for reuse; further ones are freed.
@@ -293,14 +293,7 @@ impl Recorder {
     /// of the metric, value).
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
         let start_ns = self.stop.measure_start_ns();
-        if let Some(sample_hook) = &self.sample_hook {
-            sample_hook(&Recorded {
-                client,
-                sample,
-                measure_start_ns: start_ns,
-                is_skipped: false,
-            });
-        }
+        self.tell(client, sample, RecordedAs::Ended);
         let second = second_of(sample.slot.intended_ns, start_ns);
         let is_rated = self.is_rated(sample, start_ns);
         let carried = self.carried(sample.slot.intended_ns, sample.finished_ns, start_ns);
@@ -356,6 +349,19 @@ impl Recorder {
         });
     }
 
+    /// Whether somebody wants to be told of each sample.
+    pub(crate) fn has_hook(&self) -> bool {
+        self.sample_hook.is_some()
+    }
+
+    /// Tells the hook of a sample.
+    pub(crate) fn tell(&self, client: u32, sample: &Sample, recorded_as: RecordedAs) {
+        if let Some(sample_hook) = &self.sample_hook {
+            let measure_start_ns = self.stop.measure_start_ns();
+            sample_hook(&Recorded { client, sample, measure_start_ns, recorded_as });
+        }
+    }
+
     /// Tells the hook of an arrival that had waited too long when a client was free at `now_ns`.
     pub(crate) fn tell_skipped(
         &self,
@@ -365,7 +371,6 @@ impl Recorder {
         number: Number,
         now_ns: u64,
     ) {
-        let Some(sample_hook) = &self.sample_hook else { return };
         let sample = Sample {
             kind,
             slot: Slot { number, intended_ns, claimed_ns: now_ns },
@@ -375,8 +380,7 @@ impl Recorder {
             retries: 0,
             traffic: Traffic::default(),
         };
-        let measure_start_ns = self.stop.measure_start_ns();
-        sample_hook(&Recorded { client, sample: &sample, measure_start_ns, is_skipped: true });
+        self.tell(client, &sample, RecordedAs::Skipped);
     }
 
     /// Counts a transaction that had not ended when the run did, and records the time from its

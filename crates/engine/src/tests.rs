@@ -23,7 +23,8 @@ use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
 use crate::clock::unix_ns;
 use crate::{
-    ClientThreads, GroupJob, Job, Origin, Ran, Recorded, SampleHook, Schedule, Share, Stop, run,
+    ClientThreads, GroupJob, Job, Origin, Ran, Recorded, RecordedAs, SampleHook, Schedule, Share,
+    Stop, run,
 };
 
 /// A simulated database that answers each statement after a known time, or with an error. The
@@ -414,9 +415,12 @@ fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> W
     let skipped_ns: Arc<Mutex<Vec<u64>>> = Arc::default();
     let (kept, skip) = (Arc::clone(&samples), Arc::clone(&skipped_ns));
     let sample_hook: SampleHook =
-        Arc::new(move |recorded: &Recorded<'_>| match recorded.is_skipped {
-            true => skip.lock().expect("no panics here").push(recorded.sample.wait_ns()),
-            false => kept.lock().expect("no panics here").push(*recorded.sample),
+        Arc::new(move |recorded: &Recorded<'_>| match recorded.recorded_as {
+            RecordedAs::Skipped => {
+                skip.lock().expect("no panics here").push(recorded.sample.wait_ns());
+            }
+            RecordedAs::Ended => kept.lock().expect("no panics here").push(*recorded.sample),
+            RecordedAs::Retried => {}
         });
     job.sample_hook = Some(sample_hook);
     let mut events = Vec::new();

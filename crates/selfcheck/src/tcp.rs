@@ -14,7 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use drivers::{Opening, SimService, service_draw_ns};
-use engine::{ClientThreads, GroupJob, Job, Origin, Recorded, SampleHook, Schedule, Share, Stop};
+use engine::{
+    ClientThreads, GroupJob, Job, Origin, Recorded, RecordedAs, SampleHook, Schedule, Share, Stop,
+};
 use model::{
     ArrivalRate, Arrivals, Event, Load, NS_PER_MS, NS_PER_S, Phases, Placement, QueueAtEnd,
     QueueFull, Recording, Retry, Sample, Settings, StopCondition, Target,
@@ -61,7 +63,9 @@ pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAcc
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
     let sample_hook: SampleHook = Arc::new(move |recorded: &Recorded<'_>| {
-        kept.lock().unwrap_or_else(PoisonError::into_inner).push(*recorded.sample);
+        if recorded.recorded_as == RecordedAs::Ended {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(*recorded.sample);
+        }
     });
     let job = job(server.address, placement, measure_ns, sample_hook)?;
     let mut origin_ns = 0;

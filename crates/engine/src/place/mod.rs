@@ -46,9 +46,11 @@ pub(crate) enum WorkerMessage {
     Retried {
         db_error: DbError,
     },
+    /// The client has failed to connect, or to prepare its connection.
     Refused {
         group: u16,
         db_error: DbError,
+        is_connected: bool,
     },
     Left {
         group: u16,
@@ -215,7 +217,7 @@ pub(crate) async fn connect(
                     let mut client = ClientLoop::new(spec, sessions, cancels, clock);
                     client.user.canceller().into_iter().for_each(|cancel| further.add(cancel));
                     if let Err(db_error) = client.begin().await {
-                        tell(WorkerMessage::Refused { group, db_error });
+                        tell(WorkerMessage::Refused { group, db_error, is_connected: true });
                         return None;
                     }
                     tell(WorkerMessage::Connected { group, took_ns });
@@ -226,7 +228,7 @@ pub(crate) async fn connect(
         let is_shut = limiter.is_shut.load(Ordering::Relaxed);
         if !db_error.kind.breaks_session() || attempt == CONNECT_ATTEMPTS || is_shut {
             limiter.is_shut.store(true, Ordering::Relaxed);
-            tell(WorkerMessage::Refused { group, db_error });
+            tell(WorkerMessage::Refused { group, db_error, is_connected: false });
             return None;
         }
         tell(WorkerMessage::Retried { db_error });

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use app::{Error, Recorded, SampleHook};
+use app::{Error, Recorded, RecordedAs, SampleHook};
 use model::{DbErrorKind, NS_PER_US, Outcome, Sample};
 
 /// What the log has.
@@ -54,11 +54,15 @@ impl Log {
         let writer = std::thread::Builder::new().spawn(write).map_err(cannot)?;
         let began = OnceLock::new();
         let hook = move |recorded: &Recorded<'_>| {
+            if recorded.recorded_as == RecordedAs::Retried {
+                return;
+            }
             let sample = recorded.sample;
             let ended_us = sample.finished_ns / NS_PER_US;
             let began_us = *began.get_or_init(|| app::unix_ms().unsigned_abs() * 1000 - ended_us);
             // Without a writer, the end reports its error.
-            let Recorded { client, is_skipped, .. } = *recorded;
+            let client = recorded.client;
+            let is_skipped = recorded.recorded_as == RecordedAs::Skipped;
             let ended_us = began_us + ended_us;
             say.send(Ended { sample: *sample, client, ended_us, is_skipped }).ok();
         };
