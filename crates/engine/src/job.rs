@@ -16,15 +16,15 @@ use crate::threads::ClientThreads;
 /// runs on the measured path.
 pub type SampleHook = Arc<dyn Fn(&Recorded<'_>) + Send + Sync>;
 
-/// What a [`SampleHook`] is told of a transaction.
+/// Reason why a [`SampleHook`] is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedAs {
-    /// It has ended.
+    /// The transaction has ended, whatever its outcome.
     Ended,
     /// An attempt has failed, and another follows. The sample has the traffic of this attempt
     /// alone, which is again part of that of the sample at the end.
     Retried,
-    /// It was not executed, because it had waited too long. The sample then has its intended start,
+    /// The transaction was not executed, because it had waited too long. The sample then has its intended start,
     /// and as its end the instant at which it was dropped.
     Skipped,
 }
