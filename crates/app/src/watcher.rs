@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use analysis::Tally;
+use analysis::report::Report;
 use model::Event;
 
 use crate::build::Progress;
@@ -18,7 +19,9 @@ pub trait Watcher {
     fn note(&mut self, text: &str);
     /// Called with the current step, to be shown while it lasts.
     fn doing(&mut self, text: &str);
-    /// Called with the error of a report that a script makes of its own run.
+    /// Called with the report of a run that has ended, before its script ends the run.
+    fn concluded(&mut self, _report: &Report, _tally: &Tally) {}
+    /// Called with the error of a report that a script makes of its own run, or of its end.
     fn report_failed(&mut self, error: &str) {
         self.note(&format!("the script's own report failed: {error}"));
     }

@@ -46,13 +46,17 @@ pub enum ReportOf {
     },
 }
 
-/// Which reports a script makes.
+/// What a script does in a run beside its clients: its reports, and its beginning and end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScriptReports {
     /// Whether it reports intervals of a run.
     pub intervals: bool,
     /// Whether it reports whole runs.
     pub runs: bool,
+    /// Whether it does something once before the load.
+    pub begins: bool,
+    /// Whether it does something once after the load and its reports.
+    pub ends: bool,
     /// Seconds of an interval; 0 for none, and `None` for those of the run.
     pub every_s: Option<i64>,
     /// Percentile of the latencies that it gets, from 1 to 100.

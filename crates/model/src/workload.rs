@@ -190,10 +190,19 @@ pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> +
 /// Future that prepares a client's connection: the result of [`Client::begin`].
 pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>;
 
-/// A script that reports its run, in a state apart from those of the load's clients.
+/// A script that begins, reports and ends its run, in a state apart from those of the load's
+/// clients.
 pub trait ScriptReporter {
-    /// Returns which reports the script makes.
+    /// Returns what the script does.
     fn reports(&self) -> ScriptReports;
+
+    /// Creates the state in which the script begins and ends, and does what it does once before the
+    /// load. Fails with the error of the script.
+    fn begin_run<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Beginning<'a>;
+
+    /// Does what the script does once after the load and its reports, in the state in which it
+    /// began. Fails with the error of the script.
+    fn end_run<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Beginning<'a>;
 
     /// Makes a report, for which the script may use sessions. Fails with the error of the script.
     fn report<'a>(
@@ -577,8 +586,8 @@ pub trait Script: Send + Sync {
     /// in the session `thread` of `threads`, from 0. `None` if there is no such command.
     fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>>;
 
-    /// Creates what lets a script report a run of `clients` clients, in a state of its own; `None`
-    /// if it reports nothing. Fails with an error in the script.
+    /// Creates what lets a script begin, report and end a run of `clients` clients, in a state of
+    /// its own; `None` if it does none of these. Fails with an error in the script.
     fn reporter(&self, _clients: u32) -> Result<Option<Box<dyn ScriptReporter>>, BadParameter> {
         Ok(None)
     }

@@ -518,7 +518,8 @@ fn hooks_get_the_figures_of_a_run() {
         workload.script().expect("it is one").reporter(2).expect("its body runs")
     };
     let mut hooks = reporter(HOOKS).expect("it has two");
-    let expect = ScriptReports { intervals: true, runs: true, every_s: None, percentile: 99 };
+    let expect =
+        ScriptReports { intervals: true, runs: true, percentile: 99, ..ScriptReports::default() };
     assert_eq!(hooks.reports(), expect);
     let told = active.with(|context| block_on(hooks.report(&figures, of, context)));
     assert_eq!(told, Ok(()));
@@ -602,4 +603,59 @@ fn the_scripts_of_an_installed_sysbench_run_as_they_are() {
             site.command("cleanup").expect("dropped");
         }
     }
+}
+
+#[test]
+fn functions_of_lua_that_call_the_script_s_return_what_lua_s_own_return() {
+    let text = r#"
+local raw_sort = table.sort
+function event()
+  local lists = { {}, { 1 }, { 2, 1 }, { 5, 3, 9, 1, 1, 7, 2 }, { "b", "a", "c" } }
+  for _, list in ipairs(lists) do
+    local other = { unpack(list) }
+    table.sort(list, function(a, b) return a > b end)
+    table.sort(other)
+    for place = 1, #list do assert(list[place] == other[#list + 1 - place]) end
+  end
+  -- Equal ones keep their order.
+  local pairs_of = { { 1, "a" }, { 0, "b" }, { 1, "c" }, { 0, "d" }, { 1, "e" } }
+  table.sort(pairs_of, function(a, b) return a[1] < b[1] end)
+  local order = ""
+  for _, one in ipairs(pairs_of) do order = order .. one[2] end
+  assert(order == "bdace", order)
+  local function same(text, pattern, most)
+    -- A text in place of a match is put in by Lua itself.
+    local expect, n = text:gsub(pattern, "<%0>", most)
+    local found, m = text:gsub(pattern, function() return nil end, most)
+    assert(found == text and m == n, text .. " " .. pattern)
+    local of_all = pattern:sub(1, 1) == "^" and "^(" .. pattern:sub(2) .. ")" or "(" .. pattern .. ")"
+    found, m = text:gsub(of_all, function(all) return "<" .. all .. ">" end, most)
+    assert(found == expect and m == n, found .. " is not " .. expect)
+    found = text:gsub(pattern, function(all) return "<" .. all .. ">" end, most)
+    assert(found == expect, found .. " is not " .. expect)
+  end
+  for _, text in ipairs({ "", "a", "hello world", "aaa", "x1y22z" }) do
+    for _, pattern in ipairs({ "a", "o*", "^h", "^a*", "%d+", ".", "", "l+$" }) do
+      same(text, pattern)
+      same(text, pattern, 1)
+      same(text, pattern, 0)
+    end
+  end
+  local swapped = ("k=v, a=b"):gsub("(%w+)=(%w+)", function(k, v) return v .. "=" .. k end)
+  assert(swapped == "v=k, b=a" and ("ab"):gsub("()b", function(at) return at end) == "a2")
+  assert(not pcall(string.gsub, "a", "a", function() return {} end))
+  assert(not pcall(string.gsub, "a", "(", function() return "" end))
+end
+"#;
+    assert_eq!(events(&Site::in_memory("called.lua", text), 1), Ok(()));
+}
+
+#[test]
+fn a_statement_where_nothing_can_wait_is_refused_in_words() {
+    let text = "function event()\n  local con = sysbench.sql.driver():connect()\n  \
+                local _, why = xpcall(function() error('first') end, function()\n    \
+                local ok, why = pcall(function() con:reconnect() end)\n    return why\n  end)\n  \
+                error(why, 0)\nend";
+    let no = events(&Site::in_memory("handler.lua", text), 1).expect_err("it fails");
+    assert!(no.message.contains("use it before or after that"), "{}", no.message);
 }

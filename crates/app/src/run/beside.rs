@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::Tally;
-use engine::{Job, Origin, Ran};
+use engine::{Job, Origin, Ran, Recorded, SampleHook};
 use model::{DbErrorKind, Event, Fact, MonitorScope, Placement, StopReason};
 use monitor::{Monitor, Scope, wall_clock};
 
@@ -17,6 +17,7 @@ use super::generator_facts::{facts_of, facts_of_connections};
 use super::member::RunUnderWay;
 use super::numbering::Numbering;
 use super::profiling::Profiling;
+use super::script_reports::Reports;
 use super::{LEAD_NS, computed, job_of};
 use crate::admin_session;
 use crate::connection_count::ConnectionCount;
@@ -65,7 +66,10 @@ impl<'b> Beside<'b> {
         run.sink.numbering = Numbering::new(agents::workers(plan) as u32);
         let job = Job {
             threads: run.sink.client_threads.clone(),
-            sample_hook: run.options.sample_hook.clone(),
+            sample_hook: both(
+                run.options.sample_hook.clone(),
+                run.sink.reports.as_ref().and_then(Reports::hook),
+            ),
             ..job_of(plan, run.groups, placement, 0, origin)
         };
         let replicas = replicas(plan, run.groups);
@@ -200,6 +204,17 @@ fn with_build_first(reason: &StopReason, groups: &[Opened], tally: &Tally) -> St
     match missed.find_map(|(_, opened)| build_first(opened)) {
         Some(first) => StopReason::Failed { why: format!("{why}; {first}") },
         None => reason.clone(),
+    }
+}
+
+/// Returns a function that passes each sample to both.
+fn both(one: Option<SampleHook>, other: Option<SampleHook>) -> Option<SampleHook> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Arc::new(move |recorded: &Recorded<'_>| {
+            one(recorded);
+            other(recorded);
+        })),
+        (one, other) => one.or(other),
     }
 }
 

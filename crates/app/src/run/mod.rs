@@ -699,6 +699,10 @@ fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, 
     let reason = sink.tally.ended.as_ref().map(|ended| &ended.reason);
     let is_valid = report.findings.iter().all(|finding| finding.severity < Severity::Invalid);
     let is_done = matches!(reason, Some(StopReason::Completed | StopReason::QueueFull));
+    sink.watcher.concluded(&report, &sink.tally);
+    if let Some(reports) = sink.reports.take() {
+        reports.end(sink.watcher);
+    }
     Ok(RunResult {
         is_good: is_valid && is_done,
         is_interrupted: matches!(reason, Some(StopReason::Interrupted)),

@@ -191,8 +191,10 @@ function prepare()
   con:query("CREATE TABLE counted (id INT PRIMARY KEY, v INT)")
   con:query("INSERT INTO counted VALUES (1, 1), (2, 2)")
 end
+local ffi = require("ffi")
 local n = 0
 function thread_init()
+  ffi.cdef("void sb_counter_inc(int, int);")
   con = sysbench.sql.driver():connect()
   for i = 1, 5 do con:query("SELECT 1") end
 end
@@ -223,6 +225,10 @@ local modes = {
   again = function()
     con:query("SELECT 1")
     if n == 2 then error({ errcode = sysbench.error.RESTART_EVENT }) end
+  end,
+  counters = function()
+    con:query("SELECT 1")
+    for counter = 0, 2 do ffi.C.sb_counter_inc(sysbench.tid, counter) end
   end,
   bulk = function()
     con:bulk_insert_init("INSERT INTO counted VALUES")
@@ -259,7 +265,7 @@ fn statements_are_counted_as_sysbench_counts_them() {
     let script = home.write("counted.lua", COUNTED);
     let server = MARIADB.start();
     let place = place_of(&server.target());
-    for mode in ["plain", "same", "twice", "prepared", "caught", "again", "bulk"] {
+    for mode in ["plain", "same", "twice", "prepared", "caught", "again", "counters", "bulk"] {
         let options = [format!("--mode={mode}"), "--events=4".to_owned(), "--time=60".to_owned()];
         let ignored = "--mysql-ignore-errors=1062".to_owned();
         let words = |command: &str| -> Vec<String> {

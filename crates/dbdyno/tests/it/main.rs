@@ -54,6 +54,7 @@ mod settling;
 mod show;
 mod standard;
 mod stored;
+mod sysbench_moments;
 mod target_from;
 mod terminal;
 mod tpch;

@@ -16,7 +16,6 @@ const BAR: f64 = 40.0;
 /// What the lines before the load say: the words of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Beginning {
-    pub version: String,
     pub threads: u32,
     /// Transactions per second; `None` if the load has no rate.
     pub rate: Option<String>,
@@ -24,6 +23,8 @@ pub struct Beginning {
     pub every_s: Option<u64>,
     /// Seed of the random numbers; `None` if it is the current time.
     pub seed: Option<u64>,
+    pub is_debug: bool,
+    pub is_validated: bool,
 }
 
 /// Returns the line with the version, which parsers look for.
@@ -55,12 +56,15 @@ pub fn option_group(title: &str, rows: &[OptionRow]) -> String {
     out
 }
 
+/// What sysbench prints before it starts threads.
+pub const INITIALIZING: &str = "Initializing worker threads...\n\n";
+
 /// What sysbench prints when the load begins.
 pub const STARTED: &str = "Threads started!\n\n";
 
 /// Returns the lines that sysbench prints before it connects.
 pub fn beginning(words: &Beginning) -> String {
-    let mut out = version_line(&words.version);
+    let mut out = String::new();
     let _ = writeln!(out, "Running the test with following options:");
     let _ = writeln!(out, "Number of threads: {}", words.threads);
     if let Some(rate) = &words.rate {
@@ -69,11 +73,18 @@ pub fn beginning(words: &Beginning) -> String {
     if let Some(every) = words.every_s {
         let _ = writeln!(out, "Report intermediate results every {every} second(s)");
     }
+    if words.is_debug {
+        out.push_str("Debug mode enabled.\n\n");
+    }
+    if words.is_validated {
+        out.push_str("Validation checks: on.\n\n");
+    }
     let _ = match words.seed {
         Some(seed) => writeln!(out, "Initializing random number generator from seed ({seed})."),
         None => writeln!(out, "Initializing random number generator from current time"),
     };
-    out.push_str("\n\nInitializing worker threads...\n\n");
+    out.push_str("\n\n");
+    out.push_str(INITIALIZING);
     out
 }
 

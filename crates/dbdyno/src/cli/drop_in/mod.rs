@@ -22,11 +22,10 @@ mod sysbench_table;
 
 use std::path::{Path, PathBuf};
 
-use analysis::Tally;
 use analysis::report::Report;
 use app::Error;
 use clap::{Arg, Command};
-use model::{Event, Phase, Plan, Target, did_you_mean, numbers};
+use model::{Plan, Target, did_you_mean, numbers};
 use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
 
 use super::{Outcome, USAGE, flags};
@@ -70,16 +69,6 @@ fn refused(error: &clap::Error, command: &Command, program: &str, shell: &Shell)
         super::rejected::sentence(error, command, &format!("dbdyno {program}"))
     ));
     Ok(USAGE)
-}
-
-/// Returns the second with which an event ends the figures of a run so far, by the time at which
-/// transactions end; `None` if it ends none, such as in the drain.
-fn ended_with(event: &Event, tally: &Tally) -> Option<i64> {
-    let is_draining = tally.phases.last().is_some_and(|(phase, _)| *phase == Phase::Drain);
-    match event {
-        Event::Second(part) if !is_draining => Some(part.second + 1),
-        _ => None,
-    }
 }
 
 /// Tells how many transactions, which are called `what`, were still queued when the load ended.

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use analysis::Tally;
 use app::build::Progress as BuildProgress;
-use app::by_end::{ByEnd, Ended};
+use app::by_end::{ByEnd, Ended, ended_with};
 use app::watcher::{Intervals, Watcher};
 use model::{DbErrorKind, Event, KindIndex, NS_PER_MS};
 use render::drop_in::{Progress, RETRIED, pgbench_progress};
 
-use super::ended_with;
 use crate::shell::Shell;
 
 /// Watcher that prints a line of progress every few seconds.

@@ -5,24 +5,25 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use analysis::report::Status;
+use analysis::report::{Report, Status};
 use app::by_end::{ByEnd, Ended};
 use app::open::{open_target, resolve_workload_interruptible};
-use app::run::{RunOptions, RunResult, run as run_plan};
+use app::run::{RunOptions, run as run_plan};
 use app::script_commands::{BUILD_FIRST, run_command};
 use app::watcher::Intervals;
 use app::{Error, Stop};
-use model::{Parameter, ParameterKind, Plan, ScriptReports, Target, did_you_mean};
+use model::{Parameter, ParameterKind, Plan, ScriptReports, Source, Target, did_you_mean};
 use plan::GroupDraft;
 use render::drop_in::sysbench::{
-    Beginning, Figures, OptionRow, beginning, option_group, report as page, version_line,
+    Beginning, Figures, INITIALIZING, OptionRow, beginning, option_group, report as page,
+    version_line,
 };
 use workloads::Entry;
 
 use super::hints::Speaks;
 use super::sysbench_hooks::{declared_options, own_reports, takes_any_option};
 use super::sysbench_options::{Options, usage};
-use super::sysbench_progress::{Told, reconnects};
+use super::sysbench_progress::{Notices, Told, reconnects, without_number};
 use super::{
     elapsed_s, given, meant_file, plan_of, tell_nothing_finished, tell_queued, unsupported,
 };
@@ -49,6 +50,9 @@ const NOT_FATAL: [&str; 5] =
 /// What sysbench prints when more events wait than its queue takes.
 const QUEUE_FULL: &str = "FATAL: The event queue is full. This means the worker threads are unable \
                           to keep up with the specified event generation rate\n";
+/// Verbosities of sysbench: from this one on it prints notices, and none is higher than the other.
+const NOTICE: u64 = 3;
+const VERBOSITY_MAX: u64 = 5;
 /// Exit code of sysbench for any error.
 const ERROR: u8 = 1;
 
@@ -96,13 +100,28 @@ fn run_words(words: &[String], shell: &Shell) -> Outcome {
     if threads == 0 {
         return Err(Error::Usage("Invalid value for --threads: 0.".to_owned()));
     }
-    let entry = plan::workload_named(&script_of(test)?)?;
+    let verbosity = options.number("verbosity")?;
+    if verbosity > VERBOSITY_MAX {
+        shell.print(&format!("Invalid value for verbosity: {verbosity}\n"))?;
+        return Ok(ERROR);
+    }
+    let percentile = options.number("percentile")?;
+    if percentile > 100 {
+        return Err(Error::Usage(format!("Invalid value for --percentile: {percentile}")));
+    }
+    if percentile == 0 && options.switch("histogram")? {
+        return Err(Error::Usage("--histogram cannot be used with --percentile=0".to_owned()));
+    }
+    let notices = Notices { shell: shell.clone(), are_shown: verbosity >= NOTICE };
+    let script = script_of(test)?;
     let Some(command) = options.command.as_deref() else {
         return Err(Error::Usage(format!(
             "a command is required: write dbdyno sysbench {test} prepare, run, cleanup or help"
         )));
     };
-    let asked = Asked { entry, options: &options, test };
+    notices.print(&version_line(&app::run::version_of_ours()))?;
+    let entry = plan::workload_named(&script)?;
+    let asked = Asked { entry, options: &options, test, notices };
     match command {
         "help" => asked.help(shell),
         "run" => asked.run(shell),
@@ -162,9 +181,24 @@ fn is_own(name: &str) -> bool {
     name == OF_SCRIPT || SWITCHED_ON.contains(&name)
 }
 
-/// Whether a script names a database, or another file that may.
-fn names_database(text: &str) -> bool {
-    ["sql", "db_", "require", "dofile"].iter().any(|word| text.contains(word))
+/// Whether a script, or a file that it loads, names a database, or may load another that does.
+fn names_database(source: &Source) -> bool {
+    // Modules of Lua itself.
+    const OF_LUA: [&str; 8] = ["ffi", "bit", "jit", "string", "table", "math", "io", "os"];
+    let has = |text: &str| ["sql", "db_"].iter().any(|word| text.contains(word));
+    let loads_more = |text: &str| {
+        text.contains("dofile")
+            || text.contains("loadfile")
+            || text.split("require").skip(1).any(|rest| {
+                let is_quote = |letter: char| "(\"' ".contains(letter);
+                let name = rest.trim_start_matches(is_quote);
+                let end = name.find(|letter: char| !letter.is_ascii_alphanumeric());
+                !OF_LUA.contains(&&name[..end.unwrap_or(name.len())])
+            })
+    };
+    has(&source.text)
+        || source.modules.values().any(|text| has(text))
+        || (source.modules.is_empty() && loads_more(&source.text))
 }
 
 /// Returns a parameter's name as users of sysbench write it.
@@ -192,6 +226,7 @@ struct Asked<'a> {
     entry: &'static Entry,
     options: &'a Options,
     test: &'a str,
+    notices: Notices,
 }
 
 impl Asked<'_> {
@@ -208,12 +243,10 @@ impl Asked<'_> {
             None => self.entry.parameters.iter().map(of_parameter).collect(),
         };
         if rows.is_empty() {
-            shell.print(&version_line(&app::run::version_of_ours()))?;
             let why = format!("'{name}' test does not implement the 'help' command.");
             return Err(Error::Usage(why));
         }
-        let mut out = version_line(&app::run::version_of_ours());
-        out += &option_group(&format!("{name} options:"), &rows);
+        let mut out = option_group(&format!("{name} options:"), &rows);
         out.push('\n');
         shell.print(&out)?;
         Ok(DONE)
@@ -221,8 +254,7 @@ impl Asked<'_> {
 
     /// Runs a command of the script other than its load, such as `prepare`.
     fn command(&self, name: &str, shell: &Shell) -> Outcome {
-        shell.print(&version_line(&app::run::version_of_ours()))?;
-        let target = self.options.target()?;
+        let target = self.target()?;
         let threads = self.options.number("threads")?.max(1);
         let stop = cancel_on_signals(shell);
         if self.entry.source.is_none() {
@@ -247,8 +279,11 @@ impl Asked<'_> {
             });
             return Ok(ERROR);
         };
-        run_command(&opened, command, threads as usize, &stop)?;
-        Ok(DONE)
+        if command.is_parallel && threads > 1 {
+            self.notices.print(INITIALIZING)?;
+        }
+        let ran = run_command(&opened, command, threads as usize, &stop);
+        ran.map(|_| DONE).map_err(|error| self.fatal(error, name))
     }
 
     /// Runs a command of sysbench on a workload of dbdyno.
@@ -312,49 +347,80 @@ impl Asked<'_> {
     }
 
     fn run(&self, shell: &Shell) -> Outcome {
-        let target = self.options.target()?;
+        let target = self.target()?;
         let plan = self.plan(&target)?;
         let options = self.options;
         let every_s = Some(options.number("report-interval")?).filter(|every| *every > 0);
-        let rate = options.text("rate").filter(|rate| *rate != "0");
-        let seed = Some(options.number("rand-seed")?).filter(|seed| *seed > 0);
-        shell.print(&beginning(&Beginning {
-            version: app::run::version_of_ours(),
-            threads: options.number("threads")? as u32,
-            rate: rate.map(str::to_owned),
-            every_s,
-            seed,
-        }))?;
         let stop: Arc<Stop> = cancel_on_signals(shell);
-        let threads = options.number("threads")? as u32;
         let reports = match self.entry.source {
             Some(source) if source.name.ends_with(".lua") => own_reports(source)?,
             _ => ScriptReports::default(),
         };
-        let every_s = every_s.filter(|_| !reports.intervals).map(|every| every as i64);
-        let by_end = ByEnd::new(every_s.map(|every_s| every_s as u64));
+        let of_script = every_s.filter(|_| !reports.intervals).map(|every| every as i64);
+        let by_end = ByEnd::new(of_script.map(|every_s| every_s as u64));
+        let conclude = |report: &Report| self.conclude(report, &by_end.all(), reports.runs);
         let mut told = Told {
-            shell: shell.clone(),
-            intervals: Intervals::new(every_s),
+            notices: self.notices.clone(),
+            options: Some(beginning(&self.beginning(every_s)?)),
+            intervals: Intervals::new(of_script),
             by_end: Arc::clone(&by_end),
-            threads,
+            threads: options.number("threads")? as u32,
             percentile: options.number("percentile")?,
-            has_rate: rate.is_some(),
+            has_rate: self.rate().is_some(),
             has_begun: false,
             has_failed_report: false,
+            conclude: &conclude,
+            outcome: None,
         };
-        let named = self.options.store.as_deref();
+        let named = options.store.as_deref();
         let is_off = named == Some("");
         let store = super::store(named.filter(|name| !name.is_empty()), is_off, shell)?;
         let sample_hook = Some(by_end.hook());
         let run_options = RunOptions { sample_hook, ..RunOptions::on_data_as_they_are(store) };
-        let result = run_plan(plan, run_options, &stop, &mut told)?;
-        told.tell(result.report.measured_seconds as i64, &result.tally);
-        if result.report.status == Status::QueueFull {
+        if let Err(error) = run_plan(plan, run_options, &stop, &mut told) {
+            if !error.to_string().starts_with("init: ") {
+                told.show_options();
+            }
+            return Err(self.fatal(error, "init"));
+        }
+        let outcome = told.outcome.expect("a run that has ended is concluded")?;
+        Ok(if told.has_failed_report && outcome == DONE { ERROR } else { outcome })
+    }
+
+    /// Returns what sysbench prints first of a run.
+    fn beginning(&self, every_s: Option<u64>) -> Result<Beginning, Error> {
+        let options = self.options;
+        Ok(Beginning {
+            threads: options.number("threads")? as u32,
+            rate: self.rate().map(str::to_owned),
+            every_s,
+            seed: Some(options.number("rand-seed")?).filter(|seed| *seed > 0),
+            is_debug: options.switch("debug")?,
+            is_validated: options.switch("validate")?,
+        })
+    }
+
+    fn rate(&self) -> Option<&str> {
+        self.options.text("rate").filter(|rate| *rate != "0")
+    }
+
+    /// Returns the database that the options name; for a script that names none, one that is not
+    /// there.
+    fn target(&self) -> Result<Target, Error> {
+        match self.entry.source.is_none_or(names_database) {
+            true => self.options.target(),
+            false => Target::parse("sim:").map_err(|bad| Error::Usage(bad.to_string())),
+        }
+    }
+
+    /// Prints how a run ended, and its report if it has one.
+    fn conclude(&self, report: &Report, ended: &Ended, has_own: bool) -> Outcome {
+        let shell = &self.notices.shell;
+        if report.status == Status::QueueFull {
             shell.print(QUEUE_FULL)?;
             return Ok(ERROR);
         }
-        if let (Status::Failed, Some(reason)) = (result.report.status, &result.report.reason) {
+        if let (Status::Failed, Some(reason)) = (report.status, &report.reason) {
             // Where sysbench prints it, and without a report.
             let reason = match reason.split_once(&format!("; {BUILD_FIRST}")) {
                 Some((why, _)) => format!("{why}; {}", self.prepare_first()),
@@ -362,17 +428,39 @@ impl Asked<'_> {
             };
             let reason = self.speaks()?.reworded(&reason);
             let what =
-                if self.is_of_event(&reason) { "`thread_run' function failed: " } else { "" };
+                if self.is_of_script(&reason) { "`thread_run' function failed: " } else { "" };
             shell.print(&format!("FATAL: {what}{reason}\n"))?;
             return Ok(ERROR);
         }
-        let outcome = self.report(&result, &by_end.all(), reports.runs, shell)?;
-        Ok(if told.has_failed_report && outcome == DONE { ERROR } else { outcome })
+        self.report(report, ended, has_own)
     }
 
-    /// Whether an error is one of the script's event, which begins with the place in the script, or
-    /// in one that it loads.
-    fn is_of_event(&self, reason: &str) -> bool {
+    /// Returns an error of the script's function `name`, or of its threads' beginning, as sysbench
+    /// says it.
+    fn fatal(&self, error: Error, name: &str) -> Error {
+        let Error::Failed(why) = &error else { return error };
+        if let Some((_, why)) = why.split_once(" clients could not begin: ") {
+            let why = without_number(why);
+            return Error::Failed(format!(
+                "`thread_init' function failed: {why}\nFATAL: Thread initialization failed!"
+            ));
+        }
+        let begin = format!("{name}: ");
+        match why.strip_prefix(&begin).filter(|why| self.is_of_script(why)) {
+            Some(why) => {
+                let called = match name == "init" || USUAL.contains(&name) {
+                    true => name,
+                    false => "sysbench.cmdline.call_command",
+                };
+                Error::Failed(format!("`{called}' function failed: {}", without_number(why)))
+            }
+            None => error,
+        }
+    }
+
+    /// Whether an error is one of a function of the script, or of a file that it loads: it begins
+    /// with the place there.
+    fn is_of_script(&self, reason: &str) -> bool {
         let mut parts = reason.splitn(3, ':');
         let is_script =
             parts.next().is_some_and(|name| name == self.test || name.ends_with(".lua"));
@@ -393,9 +481,8 @@ impl Asked<'_> {
     }
 
     /// Prints the report, unless the script has printed its own.
-    fn report(&self, result: &RunResult, ended: &Ended, has_own: bool, shell: &Shell) -> Outcome {
-        let (report, sent) = (&result.report, ended.traffic);
-        let has_rate = self.options.text("rate").is_some_and(|rate| rate != "0");
+    fn report(&self, report: &Report, ended: &Ended, has_own: bool) -> Outcome {
+        let (shell, sent) = (&self.notices.shell, ended.traffic);
         let n_threads = self.options.number("threads")? as u32;
         let threads = (0..n_threads).map(|thread| {
             let (count, sum_ns) = ended.clients.get(&thread).copied().unwrap_or_default();
@@ -409,24 +496,24 @@ impl Asked<'_> {
             reconnects: reconnects(&report.block.errors),
             seconds: elapsed_s(report),
             threads: threads.collect(),
-            has_database: self.entry.source.is_none_or(|source| names_database(&source.text)),
+            has_database: self.entry.source.is_none_or(names_database),
             has_histogram: self.options.switch("histogram")?,
         };
         if !has_own {
-            shell.print(&page(&figures))?;
+            self.notices.print(&page(&figures))?;
         }
-        tell_queued("events", report, has_rate, shell);
+        tell_queued("events", report, self.rate().is_some(), shell);
         tell_nothing_finished(report, shell);
         if let Some(reason) = &report.reason {
             shell.print(&format!("FATAL: {}\n", self.speaks()?.reworded(reason)))?;
         }
         let has_only_failed = ended.response.is_empty() && !ended.failures.is_empty();
-        Ok(match (result.is_interrupted, report.status) {
-            (true, _) => INTERRUPTED,
+        Ok(match report.status {
+            Status::Interrupted => INTERRUPTED,
             // The events of sysbench would be tried for ever.
-            (false, Status::Completed) if has_only_failed => ERROR,
-            (false, Status::Completed) => DONE,
-            (false, _) => FAILED,
+            Status::Completed if has_only_failed => ERROR,
+            Status::Completed => DONE,
+            _ => FAILED,
         })
     }
 
@@ -444,7 +531,7 @@ impl Asked<'_> {
         if events > 0 {
             group.values.insert("transactions", given(&events.to_string()));
         }
-        if let Some(rate) = options.text("rate").filter(|rate| *rate != "0") {
+        if let Some(rate) = self.rate() {
             group.values.insert("load", given("open"));
             group.values.insert("rate", given(rate));
             // The length of sysbench's own queue, beyond which it ends.

@@ -3,19 +3,35 @@
 use std::sync::Arc;
 
 use analysis::Tally;
-use analysis::report::ErrorReport;
+use analysis::report::{ErrorReport, Report};
+use app::Error;
 use app::build::Progress as BuildProgress;
-use app::by_end::ByEnd;
+use app::by_end::{ByEnd, ended_with};
 use app::watcher::{Intervals, Watcher};
 use model::{DbErrorKind, Event, Phase};
 use render::drop_in::sysbench::{Between, STARTED, between};
 
-use super::ended_with;
+use crate::cli::Outcome;
 use crate::shell::Shell;
 
-/// Watcher that prints a line of figures every few seconds, on stdout as sysbench does.
-pub(super) struct Told {
+/// What sysbench prints unless its verbosity is below 3.
+#[derive(Clone)]
+pub(super) struct Notices {
     pub(super) shell: Shell,
+    pub(super) are_shown: bool,
+}
+
+impl Notices {
+    pub(super) fn print(&self, text: &str) -> Result<(), Error> {
+        if self.are_shown { self.shell.print(text).map(drop) } else { Ok(()) }
+    }
+}
+
+/// Watcher that prints a line of figures every few seconds, on stdout as sysbench does.
+pub(super) struct Told<'a> {
+    pub(super) notices: Notices,
+    /// The options of the run, until they are shown: before the threads are started.
+    pub(super) options: Option<String>,
     /// What the lines are about; none if there are none, or the script prints them.
     pub(super) intervals: Intervals,
     pub(super) by_end: Arc<ByEnd>,
@@ -26,6 +42,10 @@ pub(super) struct Told {
     pub(super) has_begun: bool,
     /// Whether a report of the script had an error.
     pub(super) has_failed_report: bool,
+    /// Prints the report of the run.
+    pub(super) conclude: &'a dyn Fn(&Report) -> Outcome,
+    /// How the run ended; `None` while it runs.
+    pub(super) outcome: Option<Outcome>,
 }
 
 /// Returns how many connections were made again: each follows a lost one.
@@ -34,7 +54,23 @@ pub(super) fn reconnects(errors: &[ErrorReport]) -> u64 {
     errors.iter().filter(|error| error.kind == lost).map(|error| error.count).sum()
 }
 
-impl Told {
+/// Returns an error of a script without the number that follows it, because it names that itself.
+pub(super) fn without_number(why: &str) -> &str {
+    match why.rsplit_once(" (error ") {
+        Some((before, _)) if before.contains("errno = ") => before,
+        _ => why,
+    }
+}
+
+impl Told<'_> {
+    /// Shows the options of the run, unless they are shown already.
+    pub(super) fn show_options(&mut self) {
+        if let Some(options) = self.options.take() {
+            // A reader that has gone is noticed by the report.
+            self.notices.print(&options).ok();
+        }
+    }
+
     /// Prints the lines of all seconds before `end`.
     pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
         while let Some(seconds) = self.intervals.next(end) {
@@ -55,20 +91,19 @@ impl Told {
                 reconnects: 0.0,
                 queue: self.has_rate.then_some((waiting, running)),
             };
-            // A reader that has gone is noticed by the report.
-            self.shell.print(&format!("{}\n", between(&figures))).ok();
+            self.notices.print(&format!("{}\n", between(&figures))).ok();
         }
     }
 }
 
-impl Watcher for Told {
+impl Watcher for Told<'_> {
     fn event(&mut self, event: &Event, tally: &Tally) {
-        if let Event::Phase { phase, .. } = event
-            && *phase != Phase::Connect
-            && !self.has_begun
-        {
-            self.has_begun = true;
-            self.shell.print(STARTED).ok();
+        if let Event::Phase { phase, .. } = event {
+            self.show_options();
+            if *phase != Phase::Connect && !self.has_begun {
+                self.has_begun = true;
+                self.notices.print(STARTED).ok();
+            }
         }
         if let Some(end) = ended_with(event, tally) {
             self.tell(end, tally);
@@ -82,8 +117,17 @@ impl Watcher for Told {
 
     fn doing(&mut self, _text: &str) {}
 
+    fn concluded(&mut self, report: &Report, tally: &Tally) {
+        self.tell(report.measured_seconds as i64, tally);
+        self.outcome = Some((self.conclude)(report));
+    }
+
     fn report_failed(&mut self, error: &str) {
-        self.has_failed_report = true;
-        self.shell.print(&format!("FATAL: {error}\n")).ok();
+        // What ends the run changes nothing about it.
+        let of_end = error.strip_prefix("done: ");
+        self.has_failed_report |= of_end.is_none();
+        let why = of_end.map(|why| format!("`done' function failed: {}", without_number(why)));
+        let why = why.unwrap_or_else(|| error.to_owned());
+        self.notices.shell.print(&format!("FATAL: {why}\n")).ok();
     }
 }

@@ -84,8 +84,13 @@ static GROUPS: &[Group] = &[
             row("thread-init-timeout", Takes::Number, "30", "without effect"),
             row("rate", Takes::Number, "0", "events per second that arrive; 0: as many as can be"),
             row("report-interval", Takes::Number, "0", "seconds between lines of figures; 0: none"),
-            row("debug", Takes::Switch, "off", "only for scripts that read it"),
-            row("validate", Takes::Switch, "off", "only for scripts that read it"),
+            row("debug", Takes::Switch, "off", "named among the options; for scripts that read it"),
+            row(
+                "validate",
+                Takes::Switch,
+                "off",
+                "named among the options; for scripts that read it",
+            ),
             row("help", Takes::Switch, "off", "print this page"),
             row("version", Takes::Switch, "off", "print the version"),
             of_dbdyno("config-file", Takes::File, "file with an option and its value on each line"),
@@ -142,7 +147,7 @@ static GROUPS: &[Group] = &[
     Group {
         title: "Log options:",
         rows: &[
-            row("verbosity", Takes::Number, "3", "without effect"),
+            row("verbosity", Takes::Number, "3", "below 3: only errors, and what scripts print"),
             row("percentile", Takes::Number, "95", "percentile of the latency; 0: none"),
             row("histogram", Takes::Switch, "off", "print the distribution of the latency"),
         ],

@@ -3,6 +3,7 @@
 //!
 //! Not here: the names that the script uses for that (prelude), and when events begin (engine).
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::rc::Rc;
@@ -54,6 +55,8 @@ struct Running {
     has_own_loop: Option<bool>,
     /// Whether that loop has begun.
     is_in_own_loop: bool,
+    /// Whether the script has made a connection again in this act.
+    has_reconnected: Cell<bool>,
 }
 
 /// What a request of the script returns, or the act that it does next.
@@ -190,7 +193,9 @@ impl Running {
 
     async fn reconnect(&self, place: usize, context: &mut TxContext<'_>) -> Result<(), DbError> {
         self.shared.statements.borrow_mut().forget_ids(Some(place));
-        reconnect(self.shared.session(place, context.sessions)?).await
+        reconnect(self.shared.session(place, context.sessions)?).await?;
+        self.has_reconnected.set(true);
+        Ok(())
     }
 }
 
@@ -243,8 +248,14 @@ impl User {
         };
         let coroutine = began().map_err(|error| broken(message_of(&error)))?.map_err(broken)?;
         self.interrupt.begin(state.lua()).map_err(|error| broken(message_of(&error)))?;
-        let running =
-            Running { state, shared, coroutine, has_own_loop: None, is_in_own_loop: false };
+        let running = Running {
+            state,
+            shared,
+            coroutine,
+            has_own_loop: None,
+            is_in_own_loop: false,
+            has_reconnected: Cell::new(false),
+        };
         self.running = Some(running);
         Ok(())
     }
@@ -268,6 +279,20 @@ impl User {
             counts += running.shared.counts.take();
         }
         counts
+    }
+
+    /// Runs the body of the script, unless that was done.
+    pub(super) fn run_body(&mut self, context: &TxContext<'_>) -> Result<(), DbError> {
+        if self.running.is_none() { self.start(context) } else { Ok(()) }
+    }
+
+    /// Calls a function of the script that belongs to the run, `init` or `done`.
+    pub(super) async fn of_run(
+        &mut self,
+        act: &str,
+        context: &mut TxContext<'_>,
+    ) -> Result<(), DbError> {
+        self.act(act, None, context).await.map(drop)
     }
 
     /// Calls a hook for reports with these figures.
@@ -301,6 +326,7 @@ impl User {
         let running = self.running.as_ref().expect("it was just started");
         *running.shared.last_error.borrow_mut() = None;
         running.shared.is_fatal.set(false);
+        running.has_reconnected.set(false);
         let nth = ACTS.iter().position(|known| *known == act).expect("it is an act") + 1;
         let mut answer = match argument {
             None => Answer::Act(nth as f64),
@@ -333,6 +359,7 @@ impl User {
     fn concluded(&mut self) -> Result<bool, DbError> {
         let running = self.running.as_ref().expect("the script is running");
         let (ended, last) = (running.ended(), running.shared.last_error.take());
+        let has_reconnected = running.has_reconnected.get();
         if self.interrupt.is_cancelled() {
             return Err(self.cut_off());
         }
@@ -340,8 +367,9 @@ impl User {
             Ended::Well(ends) => Ok(ends),
             Ended::Restarted(message) => {
                 let no = last.unwrap_or_else(|| broken(message));
-                // A broken session is replaced first.
-                self.after_error = (!no.kind.breaks_session()).then_some(AfterError::Again);
+                // A broken session is replaced first, unless the script has done that.
+                let is_broken = no.kind.breaks_session() && !has_reconnected;
+                self.after_error = (!is_broken).then_some(AfterError::Again);
                 Err(no)
             }
             Ended::Failed(message) => match last {

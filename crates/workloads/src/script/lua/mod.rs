@@ -10,6 +10,7 @@
 
 mod client;
 mod coroutine;
+mod defined;
 mod interrupt;
 mod names;
 mod options;
@@ -32,8 +33,9 @@ use model::{
 };
 
 use self::client::{Role, User};
+use self::defined::Defined;
 pub use self::options::DeclaredOption;
-use self::random::{Distribution, Random, Shape};
+use self::random::Random;
 use self::reporter::Reporter;
 pub use self::reporter::reports_of;
 use self::shared::Shared;
@@ -46,31 +48,6 @@ use crate::script::places::CutOffPlaces;
 pub(crate) static LANGUAGE: Language =
     Language { extension: "lua", read, modules: Some(modules_of) };
 
-/// Shape of random numbers while a script is read, which draws none.
-const NO_SHAPE: Shape = Shape {
-    default: Distribution::Uniform,
-    iterations: 12,
-    middle_percent: 1.0,
-    middle_share: 75.0,
-    pareto_h: 0.2,
-    zipfian_exponent: 0.8,
-};
-
-/// Runs the body of a script once, and returns the state with it.
-fn run_once(
-    source: &Source,
-    settings: Option<&Settings>,
-    read: Option<ReadFile>,
-) -> Result<(State, Rc<Shared>), BadParameter> {
-    let shared = Rc::new(Shared::new(Random::new(NO_SHAPE, Arc::default(), 0)));
-    let state = State::new(source, interned(&source.text), &shared, read).map_err(bad)?;
-    if let Some(settings) = settings.filter(|_| is_old(source)) {
-        options::set_globals(&state, settings).map_err(bad)?;
-    }
-    state.run_body()?;
-    Ok((state, shared))
-}
-
 /// Whether a script declares no options, as those for sysbench 0.5: its options are then global
 /// variables, and it takes options that nobody declared.
 pub fn is_old(source: &Source) -> bool {
@@ -80,8 +57,7 @@ pub fn is_old(source: &Source) -> bool {
 
 /// Reads the files that a script loads.
 fn modules_of(source: &Source, read: ReadFile) -> Result<BTreeMap<String, String>, BadParameter> {
-    let (_, shared) = run_once(source, None, Some(read))?;
-    Ok(shared.modules.take())
+    Defined::read(source, read)
 }
 
 /// Returns the options that a script declares.
@@ -90,14 +66,13 @@ fn modules_of(source: &Source, read: ReadFile) -> Result<BTreeMap<String, String
 ///
 /// A script whose body fails.
 pub fn declared(source: &'static Source) -> Result<Vec<DeclaredOption>, BadParameter> {
-    let (state, _) = run_once(source, None, Some(|_| None))?;
-    options::declared(&state).map_err(bad)
+    Ok(options::declared(&Defined::of(source)?.options))
 }
 
 fn read(source: &'static Source) -> Result<Entry, BadParameter> {
-    // A file that was read when the script was is not read again.
-    let (state, _) = run_once(source, None, Some(|_| None))?;
-    let parameters = options::parameters(&state, is_old(source)).map_err(bad)?;
+    let defined = Defined::of(source)?;
+    let global_names = is_old(source).then_some(&defined.free_names[..]);
+    let parameters = options::parameters(&defined.options, global_names);
     Ok(Entry {
         name: &source.name,
         data: interned(source.stem()),
@@ -164,7 +139,6 @@ impl Decided {
         let set_thread = || state.sysbench()?.set("tid", thread);
         set_thread().map_err(bad)?;
         if self.is_old {
-            options::set_globals(&state, &self.settings).map_err(bad)?;
             state.globals().set("thread_id", thread).map_err(bad)?;
         }
         state.run_body()?;
@@ -260,12 +234,12 @@ impl Workload for Script {
 
 impl model::Script for Script {
     fn commands(&self) -> Result<Vec<Command>, BadParameter> {
-        let source = self.decided.source;
-        let (state, _) = run_once(source, Some(&self.decided.settings), Some(|_| None))?;
-        let list: mlua::Function = state.rust().get("commands").map_err(bad)?;
-        let found: BTreeMap<String, bool> = list.call(()).map_err(bad)?;
-        let command = |(name, is_parallel)| Command { name, is_parallel };
-        Ok(found.into_iter().map(command).collect())
+        let defined = Defined::of(self.decided.source)?;
+        let command = |(name, is_parallel): (&String, &bool)| Command {
+            name: name.clone(),
+            is_parallel: *is_parallel,
+        };
+        Ok(defined.commands.iter().map(command).collect())
     }
 
     fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>> {
@@ -279,12 +253,9 @@ impl model::Script for Script {
     }
 
     fn refuses_load(&self) -> Result<Option<String>, BadParameter> {
-        let Decided { source, settings, .. } = self.decided.as_ref();
-        let (state, _) = run_once(source, Some(settings), Some(|_| None))?;
-        let has_load: mlua::Function = state.rust().get("has_load").map_err(bad)?;
-        let has_load: bool = has_load.call(()).map_err(bad)?;
+        let source = self.decided.source;
         let why = format!("{} has no function event, so there is nothing to run", source.name);
-        Ok((!has_load).then_some(why))
+        Ok((!Defined::of(source)?.has_load).then_some(why))
     }
 
     fn shaping_parameters(&self) -> Vec<String> {

@@ -228,7 +228,8 @@ const SYSBENCH: &[(&str, i64, &str)] = &[
 ];
 
 /// An option that a script declares.
-struct Declared {
+#[derive(Clone)]
+pub(super) struct Declared {
     /// Name by which the script reads the option.
     name: String,
     /// Name as the script declares it.
@@ -252,7 +253,8 @@ pub struct DeclaredOption {
 }
 
 impl Declared {
-    fn all(state: &State) -> mlua::Result<Vec<Declared>> {
+    /// Returns the options that a script whose body has run declares, in the order of their names.
+    pub(super) fn all(state: &State) -> mlua::Result<Vec<Declared>> {
         let rows: Vec<(String, String, i64, Option<String>)> = {
             let list: mlua::Function = state.rust().get("declared")?;
             let table: Vec<Table> = list.call(())?;
@@ -333,8 +335,8 @@ pub(super) fn parameter_name(name: &str) -> &'static str {
     }
 }
 
-/// Returns the options that a script whose body has run declares, in the order of their names.
-pub(super) fn declared(state: &State) -> mlua::Result<Vec<DeclaredOption>> {
+/// Returns the options that a script declares as sysbench lists them.
+pub(super) fn declared(all: &[Declared]) -> Vec<DeclaredOption> {
     let row = |one: Declared| DeclaredOption {
         form: match one.kind {
             kind::BOOL => "[=on|off]",
@@ -354,31 +356,31 @@ pub(super) fn declared(state: &State) -> mlua::Result<Vec<DeclaredOption>> {
         name: one.written,
         help: one.help,
     };
-    Ok(Declared::all(state)?.into_iter().map(row).collect())
+    all.iter().cloned().map(row).collect()
 }
 
-/// Returns the parameters of a script whose body has run. `is_old` says that it declares none, so
-/// that its options are the global names that it reads.
-pub(super) fn parameters(state: &State, is_old: bool) -> mlua::Result<Vec<Parameter>> {
-    let mut all: Vec<Parameter> = match is_old {
-        false => Declared::all(state)?.iter().map(Declared::parameter).collect(),
-        true => {
-            let list: mlua::Function = state.rust().get("free_names")?;
-            let of_global = |name: String| {
+/// Returns the parameters of a script. `global_names` are those that it reads, if it declares no
+/// options, so that they are its options.
+pub(super) fn parameters(declared: &[Declared], global_names: Option<&[String]>) -> Vec<Parameter> {
+    let mut all: Vec<Parameter> = match global_names {
+        None => declared.iter().map(Declared::parameter).collect(),
+        Some(names) => {
+            let of_global = |name: &String| {
                 let help = "A global variable that the script reads";
-                option(parameter_name(&name), ParameterKind::Text, "", help)
+                option(parameter_name(name), ParameterKind::Text, "", help)
             };
-            list.call::<Vec<String>>(())?.into_iter().map(of_global).collect()
+            // What every script has keeps its form here too.
+            names.iter().filter(|name| !is_of_every_script(name)).map(of_global).collect()
         }
     };
     let is_new = |row: &&Parameter| !all.iter().any(|other| other.name == row.name);
     let general: Vec<Parameter> = GENERAL.iter().chain(&OF_RUN).filter(is_new).copied().collect();
     all.extend(general);
-    Ok(all)
+    all
 }
 
-/// Sets the global variables of an old script that the user gave as options, before its body runs.
-pub(super) fn set_globals(state: &State, settings: &Settings) -> mlua::Result<()> {
+/// Sets the global variables of an old script that the user gave as options.
+fn set_globals(state: &State, settings: &Settings) -> mlua::Result<()> {
     let globals = state.globals();
     let is_of_run = |name: &str| OF_RUN.iter().any(|row| row.name == name);
     for (name, text) in settings.written().filter(|(name, _)| !is_of_run(name)) {
@@ -428,9 +430,7 @@ pub(super) fn fill(
         options.set(declared.name.as_str(), value(lua, declared.kind, text)?)?;
     }
     if is_old {
-        // Scripts of sysbench's package before 1.0 read these without a default of their own.
-        options.set("mysql_table_engine", "innodb")?;
-        options.set("myisam_max_rows", 1_000_000)?;
+        set_globals(state, settings)?;
         let globals = state.globals();
         for pair in options.pairs::<String, Value>() {
             let (name, value) = pair?;

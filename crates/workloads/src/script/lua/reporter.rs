@@ -1,28 +1,26 @@
-//! Reports that a script makes of a run: its hooks, which get the run's figures.
+//! What a script does in a run beside its clients: `init`, `done`, and its reports by hooks, which
+//! get the run's figures.
 //!
-//! Not here: the figures, and when a report is due (app).
+//! Not here: the figures, and when each is due (app).
 
 use std::sync::Arc;
 
-use mlua::Function;
 use model::{
     BadParameter, Beginning, ReportFigures, ReportOf, ScriptReporter, ScriptReports, Source,
     TxContext,
 };
 
+use super::Decided;
 use super::client::{Role, User};
+use super::defined::Defined;
+use super::names::{CUMULATIVE, DONE, INIT, INTERMEDIATE};
 use super::options::general;
-use super::state::{State, bad};
-use super::{Decided, run_once};
 
-/// Names of the hooks.
-const INTERMEDIATE: &str = "report_intermediate";
-const CUMULATIVE: &str = "report_cumulative";
 /// Percentile of the latencies if the options name none, as in sysbench.
 const PERCENTILE: u64 = 95;
 
-/// A client in whose Lua state a script makes its reports: its variables are not those of the
-/// clients of the load.
+/// A client in whose Lua state a script begins and ends the run and makes its reports: its
+/// variables are not those of the clients of the load.
 pub(super) struct Reporter {
     user: User,
     reports: ScriptReports,
@@ -34,20 +32,25 @@ pub(super) struct Reporter {
 ///
 /// An error of the script.
 pub fn reports_of(source: &'static Source) -> Result<ScriptReports, BadParameter> {
-    let (state, _) = run_once(source, None, Some(|_| None))?;
-    reports_in(&state)
+    let defined = Defined::of(source)?;
+    Ok(reports_in(&defined))
 }
 
-fn reports_in(state: &State) -> Result<ScriptReports, BadParameter> {
-    let ask: Function = state.rust().get("has_report").map_err(bad)?;
-    let has = |hook: &str| ask.call::<bool>(hook).map_err(bad);
-    let (intervals, runs) = (has(INTERMEDIATE)?, has(CUMULATIVE)?);
-    Ok(ScriptReports { intervals, runs, every_s: None, percentile: PERCENTILE })
+fn reports_in(defined: &Defined) -> ScriptReports {
+    let has = |name: &str| defined.of_run.contains(&name);
+    ScriptReports {
+        intervals: has(INTERMEDIATE),
+        runs: has(CUMULATIVE),
+        begins: has(INIT),
+        ends: has(DONE),
+        every_s: None,
+        percentile: PERCENTILE,
+    }
 }
 
 impl Reporter {
-    /// Returns the hooks of a script for reports of a run of `threads` clients; `None` if it has
-    /// none.
+    /// Returns what a script does in a run of `threads` clients beside them; `None` if that is
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -56,23 +59,33 @@ impl Reporter {
         script: &Arc<Decided>,
         threads: u32,
     ) -> Result<Option<Reporter>, BadParameter> {
-        let (state, _) = run_once(script.source, Some(&script.settings), Some(|_| None))?;
+        let defined = Defined::of(script.source)?;
         let number =
             |name: &str| general(&script.settings, name).and_then(|text| text.parse().ok());
-        let reports = reports_in(&state)?;
         let reports = ScriptReports {
             every_s: number("report_interval"),
             percentile: number("percentile").map_or(PERCENTILE, |nth| nth.clamp(0, 100) as u64),
-            ..reports
+            ..reports_in(&defined)
         };
         let user = User::new(Arc::clone(script), 0, threads, Role::Report);
-        Ok((reports.intervals || reports.runs).then_some(Reporter { user, reports }))
+        Ok((!defined.of_run.is_empty()).then_some(Reporter { user, reports }))
     }
 }
 
 impl ScriptReporter for Reporter {
     fn reports(&self) -> ScriptReports {
         self.reports
+    }
+
+    fn begin_run<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Beginning<'a> {
+        Box::pin(async move {
+            self.user.run_body(context)?;
+            if self.reports.begins { self.user.of_run(INIT, context).await } else { Ok(()) }
+        })
+    }
+
+    fn end_run<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Beginning<'a> {
+        Box::pin(self.user.of_run(DONE, context))
     }
 
     fn report<'a>(

@@ -28,8 +28,8 @@ const PRELUDE: [(&str, &str); 4] = [
 pub type ReadFile = fn(&str) -> Option<String>;
 
 /// What the coroutine does for Rust, by the numbers from 1 that it is resumed with.
-pub(super) const ACTS: [&str; 6] =
-    ["event", "thread_init", "thread_done", "thread_run", "command", "report"];
+pub(super) const ACTS: [&str; 8] =
+    ["event", "thread_init", "thread_done", "thread_run", "command", "report", "init", "done"];
 
 /// A Lua state with a script in it.
 pub(super) struct State {
@@ -57,6 +57,7 @@ impl State {
         shared.modules.borrow_mut().extend(source.modules.clone());
         offer_files(&lua, &rust, shared, read)?;
         requests::offer(&lua, &rust, shared)?;
+        offer_counters(&lua, &rust, shared)?;
         offer_random(&lua, &rust, shared)?;
         offer_results(&lua, &rust, shared)?;
         for (name, part) in PRELUDE {
@@ -156,6 +157,28 @@ fn offer_files(
         Ok(())
     })?;
     rust.set("note_fatal", note)
+}
+
+/// Offers the function with which a script adds to the counts of its statements. Counters have the
+/// numbers of sysbench.
+fn offer_counters(lua: &Lua, rust: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
+    const OTHER: i64 = 0;
+    const READ: i64 = 1;
+    const WRITE: i64 = 2;
+    const ERROR: i64 = 4;
+    let counts = Rc::clone(shared);
+    let count = lua.create_function(move |_, (counter, n): (i64, f64)| {
+        let (mut counts, n) = (counts.counts.borrow_mut(), n.max(0.0) as u64);
+        match counter {
+            OTHER => counts.others += n,
+            READ => counts.reads += n,
+            WRITE => counts.writes += n,
+            ERROR => counts.refused += n,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    rust.set("count", count)
 }
 
 fn offer_random(lua: &Lua, rust: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {

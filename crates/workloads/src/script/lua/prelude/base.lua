@@ -6,7 +6,7 @@ local rust = ...
 ffi = require("ffi")
 local real_ffi = ffi
 local running, raw_resume = coroutine.running, coroutine.resume
-local yield = coroutine.yield
+local yield, isyieldable = coroutine.yield, coroutine.isyieldable
 
 -- Requests to Rust ---------------------------------------------------------------------------
 
@@ -19,6 +19,10 @@ function rust.ask(...)
   local here = running()
   if here == nil then
     error("a connection can be used only within functions that sysbench calls", 3)
+  end
+  if not isyieldable() then
+    error("a connection cannot be used within a function that " ..
+      "Lua's own functions call, such as an error handler: use it before or after that", 3)
   end
   if here == main then return yield(...) end
   return yield(PASSED_ON, ...)
@@ -43,6 +47,70 @@ end
 function coroutine.wrap(body)
   local thread = coroutine.create(body)
   return function(...) return returned(coroutine.resume(thread, ...)) end
+end
+
+-- Lua's own functions of these names call the script's functions from C, where no request can wait.
+
+-- Sorts with an order of the script: merges halves, so each pair is compared as it stands.
+local raw_sort = table.sort
+function table.sort(list, is_before)
+  if is_before == nil then return raw_sort(list) end
+  local from, to, n = list, {}, #list
+  local width = 1
+  while width < n do
+    for first = 1, n, 2 * width do
+      local left, right = first, math.min(first + width, n + 1)
+      local left_end, right_end = right, math.min(first + 2 * width, n + 1)
+      for place = first, right_end - 1 do
+        if left < left_end and (right >= right_end or not is_before(from[right], from[left])) then
+          to[place], left = from[left], left + 1
+        else
+          to[place], right = from[right], right + 1
+        end
+      end
+    end
+    from, to, width = to, from == list and {} or from, 2 * width
+  end
+  for place = 1, from == list and 0 or n do list[place] = from[place] end
+end
+
+local raw_gsub, find, sub = string.gsub, string.find, string.sub
+local type, select = type, select
+
+-- Returns what a function puts in place of a match, which is kept if that is nil or false.
+local function put_in_place(replace, text, first, last, ...)
+  local new
+  if select("#", ...) == 0 then new = replace(sub(text, first, last)) else new = replace(...) end
+  if not new then return sub(text, first, last) end
+  if type(new) == "string" or type(new) == "number" then return new end
+  error("invalid replacement value (a " .. type(new) .. ")", 3)
+end
+
+local function next_match(replace, text, first, last, ...)
+  if not first then return end
+  return first, last, put_in_place(replace, text, first, last, ...)
+end
+
+function string.gsub(text, pattern, replace, most)
+  if type(replace) ~= "function" then return raw_gsub(text, pattern, replace, most) end
+  text = tostring(text)
+  local out, n, at, is_anchored = {}, 0, 1, sub(pattern, 1, 1) == "^"
+  while n < (most or math.huge) and at <= #text + 1 do
+    local first, last, new = next_match(replace, text, find(text, pattern, at))
+    if not first then break end
+    n = n + 1
+    out[#out + 1] = sub(text, at, first - 1)
+    out[#out + 1] = new
+    at = last + 1
+    if last < first then
+      -- An empty match keeps the letter behind it.
+      out[#out + 1] = sub(text, first, first)
+      at = first + 1
+    end
+    if is_anchored then break end
+  end
+  out[#out + 1] = sub(text, at)
+  return table.concat(out), n
 end
 
 -- What a script prints goes to the error output, because results go to the standard output, unless
@@ -257,6 +325,8 @@ local function number(value) return tonumber(value) or 0 end
 function proxy.sb_counter_add(_, counter, value)
   local place = number(counter)
   counters[place] = (counters[place] or 0) + number(value)
+  -- Reports have them beside the script's statements.
+  rust.count(place, number(value))
 end
 function proxy.sb_counter_inc(thread, counter) proxy.sb_counter_add(thread, counter, 1) end
 function proxy.sb_counter_val(_, counter) return counters[number(counter)] or 0 end
@@ -289,6 +359,8 @@ local own_names = {}
 -- Runs the body of the script. Returns the error if it fails.
 function rust.run_body(text)
   for name in pairs(_G) do own_names[name] = true end
+  -- These have defaults, and are options.
+  own_names.mysql_table_engine, own_names.myisam_max_rows = nil, nil
   local chunk, message = loadstring(text, "@" .. rust.script_path)
   if not chunk then return message end
   chunks[#chunks + 1] = chunk
@@ -372,14 +444,25 @@ local acts = {}
 
 function acts.thread_init()
   rust.forget_connections()
-  if sysbench.tid == 0 and type(rawget(_G, "init")) == "function" then init() end
   if type(rawget(_G, "thread_init")) == "function" then thread_init(sysbench.tid) end
 end
 
 function acts.thread_done()
-  if type(rawget(_G, "thread_done")) == "function" then thread_done(sysbench.tid) end
-  if sysbench.tid == 0 and type(rawget(_G, "done")) == "function" then done() end
+  if type(rawget(_G, "thread_done")) ~= "function" then return end
+  local ok, problem = pcall(thread_done, sysbench.tid)
+  if ok then return end
+  -- The load is over, so this line is all that says it.
+  if rust.prints_to_stdout and type(problem) == "string" then
+    put("FATAL: `thread_done' function failed: " .. problem .. "\n")
+  end
+  error(problem, 0)
 end
+
+-- What the script does once, in a state that runs no events.
+function acts.init() init() end
+function acts.done() done() end
+
+function rust.has_function(name) return type(rawget(_G, name)) == "function" end
 
 function acts.event()
   if type(rawget(_G, "event")) ~= "function" then

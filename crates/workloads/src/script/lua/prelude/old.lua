@@ -6,6 +6,9 @@ test = rust.script_path
 thread_id = sysbench.tid
 DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
 
+-- Scripts of sysbench's package before 1.0 read these without a default of their own.
+mysql_table_engine, myisam_max_rows = "innodb", 1000000
+
 local connection
 
 function db_connect()
