@@ -149,7 +149,7 @@ pub use run::{
     PrimaryMetricDescription, ReportField, RunId, each_once,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
-pub use script_host::{ScriptHost, ShellEnded};
+pub use script_host::{Rejection, ScriptHost, ShellEnded};
 pub use script_report::{ReportFigures, ReportOf, ScriptReports};
 pub use second::{
     Counts, CustomMetricSecond, ErrorCount, INTERVAL_SECONDS, KindSecond, Second, WINDOW_SECONDS,

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::{DbErrorKind, KindIndex};
+
 /// Runs programs for scripts, and shows what they print. The command line hands it to the
 /// workloads of a run.
 pub trait ScriptHost: Send + Sync {
@@ -14,6 +16,24 @@ pub trait ScriptHost: Send + Sync {
 
     /// Shows a line that a script prints.
     fn show(&self, line: &str);
+
+    /// Learns of a command that the database has rejected, from a script that records the times of
+    /// its commands.
+    fn rejected(&self, _rejection: Rejection) {}
+
+    /// Learns that the transaction with this rejection is executed again.
+    fn retried(&self, _rejection: Rejection) {}
+}
+
+/// An error that ended an attempt of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rejection {
+    /// Type of the transaction.
+    pub kind: KindIndex,
+    /// Index of the command within the script of that type.
+    pub command: usize,
+    /// What the database has rejected it for.
+    pub error: DbErrorKind,
 }
 
 /// How a command of the shell ended.

@@ -43,13 +43,25 @@ pub struct PgbenchWords {
     pub losses: Losses,
     /// Failures and retries of each script.
     pub losses_of_scripts: Vec<Losses>,
-    /// For each script, its commands with the names of the custom metrics of their times; empty if
-    /// the report has no latencies of commands.
-    pub commands: Vec<Vec<(String, String)>>,
+    /// Commands of each script; empty if the report has no latencies of commands.
+    pub commands: Vec<Vec<CommandWords>>,
     /// Whether each transaction opens a connection.
     pub connects_each: bool,
     /// Latency limit in milliseconds, and how many transactions took longer.
     pub late: Option<(f64, u64)>,
+}
+
+/// A command of a script.
+#[derive(Clone, Debug, Default)]
+pub struct CommandWords {
+    /// First line of its text.
+    pub first_line: String,
+    /// Custom metric of its times.
+    pub metric: String,
+    /// Transactions that failed at it.
+    pub failures: u64,
+    /// Executions of transactions that were tried again after an error at it.
+    pub retries: u64,
 }
 
 /// Transactions that failed or were tried again. Those whose error ended their client are none.
@@ -103,9 +115,18 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
         ));
     }
     let times = &report.block.response_ms;
-    line(format!("latency average = {:.3} ms", times.mean.unwrap_or(0.0)));
-    if words.is_measured {
-        line(format!("latency stddev = {:.3} ms", times.sd.unwrap_or(0.0)));
+    let mean_ms = times.mean.unwrap_or(0.0);
+    match words.is_measured {
+        true => {
+            line(format!("latency average = {mean_ms:.3} ms"));
+            line(format!("latency stddev = {:.3} ms", times.sd.unwrap_or(0.0)));
+        }
+        // pgbench then divides the time of all clients by the number of their transactions.
+        false if failed > 0 => {
+            let mean_ms = 1e3 * words.elapsed_s * f64::from(report.clients) / all;
+            line(format!("latency average = {mean_ms:.3} ms (including failures)"));
+        }
+        false => line(format!("latency average = {mean_ms:.3} ms")),
     }
     if let Some((mean, max)) = words.lag_ms {
         line(format!("rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms"));
@@ -188,9 +209,8 @@ fn losses(
     }
 }
 
-/// Writes the mean latency of each command of a script, if the user wants them. Failures and
-/// retries of single commands are not recorded: where there are none, they are 0, and `-`
-/// otherwise.
+/// Writes the mean latency, failures and retries of each command of a script, if the user wants
+/// them.
 fn commands(
     report: &Report,
     words: &PgbenchWords,
@@ -202,16 +222,15 @@ fn commands(
     let is_retried = words.tries != 1;
     let counted = if is_retried { ", failures and retries" } else { " and failures" };
     line(format!("{bullet}statement latencies in milliseconds{counted}:"));
-    let losses = words.losses_of_scripts.get(nth).copied().unwrap_or_default();
-    let shown = |n: u64| if n == 0 { "0" } else { "-" };
-    for (metric, first_line) in commands {
-        let mean_ns = report.block.custom_metrics.get(metric).and_then(|metric| metric.mean);
+    for command in commands {
+        let metric = report.block.custom_metrics.get(&command.metric);
+        let mean_ns = metric.and_then(|metric| metric.mean);
         let mut text = format!("   {:11.3}  ", mean_ns.unwrap_or(0.0) / 1e6);
-        let _ = write!(text, "{:>10} ", shown(losses.failures()));
+        let _ = write!(text, "{:>10} ", command.failures);
         if is_retried {
-            let _ = write!(text, "{:>10} ", shown(losses.retried.1));
+            let _ = write!(text, "{:>10} ", command.retries);
         }
-        line(text + first_line);
+        line(text + &command.first_line);
     }
 }
 

@@ -194,13 +194,35 @@ fn tables_are_divided_as_the_options_say() {
     assert_eq!(bench.dbdyno(&spaces).0.code, Some(0));
 }
 
-/// Returns the lines of the only log that begins with `prefix`.
-fn log_of(bench: &Bench, prefix: &str) -> Vec<String> {
+/// Takes the logs whose names begin with `prefix`: for each, what its name has behind the number of
+/// the process, and its lines.
+fn logs_of(bench: &Bench, prefix: &str) -> Vec<(String, Vec<String>)> {
     let folder = std::fs::read_dir(bench.home.path(".")).expect("the folder is there");
     let names = folder.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let name = names.into_iter().find(|name| name.starts_with(prefix)).expect("there is a log");
-    let text = std::fs::read_to_string(bench.home.path(&name)).expect("it is a log");
-    text.lines().map(str::to_owned).collect()
+    let mut logs = Vec::new();
+    for name in names.filter(|name| name.starts_with(prefix)) {
+        let text = std::fs::read_to_string(bench.home.path(&name)).expect("it is a log");
+        std::fs::remove_file(bench.home.path(&name)).expect("it is a file");
+        let (_, process) = name.split_once('.').expect("it has the number of the process");
+        let thread = process.split_once('.').map_or("", |(_, thread)| thread).to_owned();
+        logs.push((thread, text.lines().map(str::to_owned).collect()));
+    }
+    logs.sort();
+    logs
+}
+
+/// Returns the logs of both programs with the same options.
+fn logs_of_both(bench: &Bench, args: &[&str]) -> [Vec<(String, Vec<String>)>; 2] {
+    ["theirs", "ours"].map(|program| {
+        let prefix = bench.home.path(program).display().to_string();
+        let args = [&["-n", "-l", "--log-prefix", &prefix], args].concat();
+        let ran = match program {
+            "theirs" => bench.pgbench(&args).0,
+            _ => bench.dbdyno(&args).0,
+        };
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        logs_of(bench, program)
+    })
 }
 
 #[test]
@@ -208,41 +230,83 @@ fn logs_have_the_same_columns() {
     let bench = Bench::new();
     let file = bench.home.write("script.sql", "SELECT 1;\n");
     let check = |more: &[&str], n_lines: Option<usize>| {
-        let numbers = |lines: &[String]| lines[0].split(' ').count();
-        let mut columns = Vec::new();
-        for program in ["theirs", "ours"] {
-            let prefix = bench.home.path(program).display().to_string();
-            let args = ["-n", "-c", "2", "-t", "20", "-l", "--log-prefix", &prefix, "-f", &file];
-            let args = [&args[..], more].concat();
-            let ran = match program {
-                "theirs" => bench.pgbench(&args).0,
-                _ => bench.dbdyno(&args).0,
-            };
-            assert_eq!(ran.code, Some(0), "{}", ran.err);
-            let lines = log_of(&bench, program);
-            if let Some(n_lines) = n_lines {
-                assert_eq!(lines.len(), n_lines, "{program}: {lines:?}");
-            }
-            columns.push(numbers(&lines));
+        let args = [&["-c", "2", "-t", "20", "-f", &file], more].concat();
+        let columns = logs_of_both(&bench, &args).map(|logs| {
+            let [(_, lines)] = logs.as_slice() else { panic!("one log: {logs:?}") };
+            assert!(n_lines.is_none_or(|n_lines| n_lines == lines.len()), "{lines:?}");
             // Of a client, transactions are counted from 1.
             if n_lines.is_some() && !more.contains(&"-R") {
                 assert!(lines.iter().any(|line| line.starts_with("1 20 ")), "{lines:?}");
             }
-            for path in std::fs::read_dir(bench.home.path(".")).expect("a folder").flatten() {
-                if path.file_name().to_string_lossy().starts_with(program) {
-                    std::fs::remove_file(path.path()).expect("it is a file");
-                }
-            }
-        }
+            lines[0].split(' ').count()
+        });
         assert_eq!(columns[0], columns[1], "{more:?}");
     };
     check(&[], Some(40));
     check(&["--max-tries=3"], Some(40));
     check(&["-R", "1000"], Some(40));
-    // pgbench writes whole intervals alone.
+    // Both write whole intervals alone.
     check(&["-R", "20", "--aggregate-interval=1"], None);
     let sampled = ["-n", "-t", "20", "-f", &file, "--sampling-rate=0.5"];
     assert_eq!(bench.dbdyno(&sampled).0.code, Some(1));
+}
+
+#[test]
+fn each_thread_has_a_log_with_the_same_clients() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT 1;\n");
+    let args = ["-c", "5", "-j", "3", "-t", "2", "-f", &file];
+    let [theirs, ours] = logs_of_both(&bench, &args).map(|logs| {
+        let sorted = |(thread, lines): (String, Vec<String>)| {
+            let words = |line: &String| line.split(' ').take(2).map(str::to_owned).collect();
+            let mut known: Vec<Vec<String>> = lines.iter().map(words).collect();
+            known.sort();
+            (thread, known)
+        };
+        logs.into_iter().map(sorted).collect::<Vec<_>>()
+    });
+    assert_eq!(
+        theirs.iter().map(|(thread, _)| thread.as_str()).collect::<Vec<_>>(),
+        ["", "1", "2"]
+    );
+    assert_eq!(ours, theirs);
+    // An interval that is not over has no line.
+    let long = ["-c", "2", "-j", "2", "-t", "2", "--aggregate-interval=600", "-f", &file];
+    let [theirs, ours] = logs_of_both(&bench, &long);
+    let none = |thread: &str| (thread.to_owned(), Vec::new());
+    assert_eq!(theirs, [none(""), none("1")]);
+    assert_eq!(ours, theirs);
+}
+
+#[test]
+fn failures_and_retries_are_counted_for_each_command() {
+    let bench = Bench::new();
+    let text = "SELECT 1;\nDO $$ BEGIN IF nextval('turns') % 5 < 2 THEN RAISE 'no' USING ERRCODE = \
+                '40001'; END IF; END $$;\nSELECT 2;\n";
+    let fails = bench.home.write("fails.sql", text);
+    let fine = bench.home.write("fine.sql", "SELECT 3;\n");
+    let check = |options: &[&str], expect: &[&str]| {
+        let args = [&["-n", "-t", "20", "-r", "--random-seed=3"], options].concat();
+        for program in [Bench::pgbench, Bench::dbdyno] {
+            bench.sql("DROP SEQUENCE IF EXISTS turns; CREATE SEQUENCE turns");
+            let ran = program(&bench, &args).0;
+            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            // Without the first word, which is the latency of a command.
+            let line = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+            let lines: Vec<String> = ran.out.lines().map(line).collect();
+            let average = labels(&ran.out).into_iter().find(|line| line.starts_with("latency a"));
+            let lines = [lines, average.as_slice().to_vec()].concat();
+            let has = |part: &str| {
+                lines.iter().any(|line| line.starts_with(part) || line.ends_with(part))
+            };
+            assert!(expect.iter().all(|part| has(part)), "{expect:?}: {}", ran.out);
+        }
+    };
+    check(&["-f", &fails], &["0 SELECT 1;", "8 DO $$", "average = N ms (including failures)"]);
+    check(&["-f", &fails, "--max-tries=2"], &["0 0 SELECT 2;", "5 6 DO $$"]);
+    check(&["-f", &fails, "--max-tries=2", "-P", "60"], &["average = N ms"]);
+    let both = ["-f", &fine, "-f", &fails, "--max-tries=2"];
+    check(&both, &["0 0 SELECT 3;", "2 3 DO $$"]);
 }
 
 #[test]

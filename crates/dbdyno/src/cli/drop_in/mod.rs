@@ -6,6 +6,7 @@
 mod connection;
 mod hints;
 mod pgbench;
+mod pgbench_commands;
 mod pgbench_log;
 mod pgbench_options;
 mod pgbench_progress;

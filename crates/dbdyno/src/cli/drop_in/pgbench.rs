@@ -12,11 +12,12 @@ use app::{Error, SampleHook};
 use clap::ArgMatches;
 use model::{DbErrorKind, KindIndex, NS_PER_MS, Plan, ScriptHost, Source, Target, did_you_mean};
 use plan::GroupDraft;
-use render::drop_in::{Losses, PgbenchWords, RETRIED, pgbench as page};
+use render::drop_in::{CommandWords, Losses, PgbenchWords, RETRIED, pgbench as page};
 use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
 
 use super::connection::Connection;
 use super::hints::Speaks;
+use super::pgbench_commands::CountingHost;
 use super::pgbench_log::{Log, LogOptions};
 use super::pgbench_options::{self, is_set, number, scripts, text};
 use super::pgbench_progress::{Told, failed_with, retried};
@@ -119,12 +120,14 @@ fn begin_log(matches: &ArgMatches, asked: &Asked) -> Result<Option<(Log, SampleH
     let options = LogOptions {
         sampling_rate: sampling_rate.transpose()?.unwrap_or(1.0),
         every_s,
+        seconds: asked.seconds,
         has_rate: asked.rate.is_some(),
         has_retries: asked.tries != 1,
         is_detailed: is_set(matches, "failures_detailed"),
     };
     let prefix = text(matches, "log_prefix").unwrap_or("pgbench_log");
-    Log::begin(format!("{prefix}.{}", std::process::id()), options).map(Some)
+    let path = format!("{prefix}.{}", std::process::id());
+    Log::begin(&path, (asked.clients, asked.threads), options).map(Some)
 }
 
 fn show_script(name: &str, shell: &Shell) -> Outcome {
@@ -264,8 +267,8 @@ impl Asked {
         };
         let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
         // Also without programs, since debug() prints.
-        let host = OfProcess::of_flag(matches, shell);
-        let script_host: Option<Arc<dyn ScriptHost>> = Some(host);
+        let host = Arc::new(CountingHost::new(OfProcess::of_flag(matches, shell)));
+        let script_host: Option<Arc<dyn ScriptHost>> = Some(Arc::clone(&host) as _);
         let by_end_hook = by_end.hook();
         let (log, log_hook) = begin_log(matches, &self)?.unzip();
         let sample_hook: SampleHook = Arc::new(move |recorded| {
@@ -280,14 +283,18 @@ impl Asked {
         let result = run_plan(plan, options, &stop, &mut told)?;
         log.map(Log::end).transpose()?;
         told.tell(result.report.measured_seconds as i64);
-        self.report(matches, &result, &by_end.all(), shell)
+        let commands = match is_set(matches, "report_per_command") {
+            true => host.commands(SCRIPT),
+            false => Vec::new(),
+        };
+        self.report(matches, &result, (&by_end.all(), commands), shell)
     }
 
     fn report(
         &self,
         matches: &ArgMatches,
         result: &RunResult,
-        ended: &Ended,
+        (ended, commands): (&Ended, Vec<Vec<CommandWords>>),
         shell: &Shell,
     ) -> Outcome {
         let report = &result.report;
@@ -295,14 +302,6 @@ impl Asked {
             let within = (limit_ms * NS_PER_MS as f64) as u64;
             let times = &ended.response;
             (limit_ms, times.count() - times.count_at_or_below(within))
-        };
-        let commands = match is_set(matches, "report_per_command") {
-            true => {
-                let entry = plan::workload_named(SCRIPT);
-                let source = entry.ok().and_then(|entry| entry.source);
-                source.and_then(|source| sql::timed_commands(source).ok()).unwrap_or_default()
-            }
-            false => Vec::new(),
         };
         let aborted = aborted(ended);
         let losses = |kind: Option<KindIndex>| Losses {

@@ -1,7 +1,7 @@
 //! pgbench's log of transactions (`-l`): a line for each, for a sample of them, or for each
-//! interval of seconds.
+//! interval of seconds. As with pgbench, each thread of the command line has a file of its own.
 //!
-//! A thread writes the file, so that no client waits for the disk. Not here: the options.
+//! A thread writes the files, so that no client waits for the disk. Not here: the options.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,6 +13,9 @@ use std::thread::JoinHandle;
 use app::{Error, Recorded, RecordedAs, SampleHook};
 use model::{DbErrorKind, NS_PER_US, Outcome, Sample};
 
+/// Number of microseconds in a second.
+const US_PER_S: u64 = 1_000_000;
+
 /// What the log has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogOptions {
@@ -20,6 +23,8 @@ pub(super) struct LogOptions {
     pub(super) sampling_rate: f64,
     /// Length of the intervals in seconds; `None` to log each transaction.
     pub(super) every_s: Option<u64>,
+    /// Duration of the load in seconds; 0 if its transactions are counted instead.
+    pub(super) seconds: u64,
     /// Whether lines have the lag of a schedule.
     pub(super) has_rate: bool,
     /// Whether lines have the number of retries.
@@ -30,8 +35,7 @@ pub(super) struct LogOptions {
 
 /// A log that is being written.
 pub(super) struct Log {
-    path: String,
-    writer: JoinHandle<std::io::Result<()>>,
+    writer: JoinHandle<Result<(), Error>>,
 }
 
 /// A transaction that has ended or was skipped.
@@ -43,52 +47,111 @@ struct Ended {
     is_skipped: bool,
 }
 
+/// The file of a thread.
+struct LogFile {
+    path: String,
+    file: BufWriter<File>,
+    lines: Lines,
+}
+
+impl LogFile {
+    fn create(path: String, options: LogOptions) -> Result<LogFile, Error> {
+        let created = File::create(&path).map_err(|error| cannot(&path, &error))?;
+        Ok(LogFile { path, file: BufWriter::new(created), lines: Lines::new(options) })
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        self.file.write_all(text.as_bytes()).map_err(|error| cannot(&self.path, &error))
+    }
+}
+
+fn cannot(path: &str, error: &std::io::Error) -> Error {
+    Error::Failed(format!("{path}: {error}"))
+}
+
+/// Returns the index of the thread that pgbench gives to each client: the first clients belong to
+/// the first thread, and no thread has two more than another.
+fn threads_of(clients: u64, threads: u64) -> Vec<usize> {
+    let threads = threads.clamp(1, clients.max(1));
+    let mut all = Vec::new();
+    for thread in 0..threads {
+        let left = clients - all.len() as u64;
+        let n = left.div_ceil(threads - thread) as usize;
+        all.resize(all.len() + n, thread as usize);
+    }
+    all
+}
+
 impl Log {
-    /// Creates the file `path`, and returns the log with the function that adds a transaction to
-    /// it. The log ends when that function is dropped.
-    pub(super) fn begin(path: String, options: LogOptions) -> Result<(Log, SampleHook), Error> {
-        let cannot = |error: std::io::Error| Error::Failed(format!("{path}: {error}"));
-        let file = BufWriter::new(File::create(&path).map_err(cannot)?);
+    /// Creates the file `path` for the first of pgbench's threads, and `path.1` and so on for the
+    /// others. Returns the log with the function that adds a transaction to it. The log ends when
+    /// that function is dropped.
+    pub(super) fn begin(
+        path: &str,
+        (clients, threads): (u64, u64),
+        options: LogOptions,
+    ) -> Result<(Log, SampleHook), Error> {
+        let threads = threads_of(clients, threads);
+        let n_files = threads.last().map_or(1, |last| last + 1);
+        let path_of = |thread: usize| match thread {
+            0 => path.to_owned(),
+            thread => format!("{path}.{thread}"),
+        };
+        let files = (0..n_files).map(|thread| LogFile::create(path_of(thread), options));
+        let files: Vec<LogFile> = files.collect::<Result<_, _>>()?;
         let (say, hear): (Sender<Ended>, Receiver<Ended>) = channel();
-        let write = move || write_all(file, &options, &hear);
-        let writer = std::thread::Builder::new().spawn(write).map_err(cannot)?;
-        let began = OnceLock::new();
+        // Time since 1970 at which the load began, in microseconds.
+        let start_us = Arc::new(OnceLock::new());
+        let known_start_us = Arc::clone(&start_us);
+        let write = move || write_all(files, &threads, &hear, &known_start_us);
+        let writer =
+            std::thread::Builder::new().spawn(write).map_err(|error| cannot(path, &error))?;
         let hook = move |recorded: &Recorded<'_>| {
             if recorded.recorded_as == RecordedAs::Retried {
                 return;
             }
             let sample = recorded.sample;
-            let ended_us = sample.finished_ns / NS_PER_US;
-            let began_us = *began.get_or_init(|| app::unix_ms().unsigned_abs() * 1000 - ended_us);
+            let (finished_us, measure_us) =
+                (sample.finished_ns / NS_PER_US, recorded.measure_start_ns / NS_PER_US);
+            let now_us = || app::unix_ms().unsigned_abs() * 1000;
+            let start_us = *start_us.get_or_init(|| now_us() + measure_us - finished_us);
             // Without a writer, the end reports its error.
             let client = recorded.client;
             let is_skipped = recorded.recorded_as == RecordedAs::Skipped;
-            let ended_us = began_us + ended_us;
+            let ended_us = start_us + finished_us - measure_us;
             say.send(Ended { sample: *sample, client, ended_us, is_skipped }).ok();
         };
-        Ok((Log { path, writer }, Arc::new(hook)))
+        Ok((Log { writer }, Arc::new(hook)))
     }
 
     /// Waits until everything is written.
     pub(super) fn end(self) -> Result<(), Error> {
-        let written = self.writer.join().expect("a panic is passed on");
-        written.map_err(|error| Error::Failed(format!("{}: {error}", self.path)))
+        self.writer.join().expect("a panic is passed on")
     }
 }
 
 fn write_all(
-    mut file: BufWriter<File>,
-    options: &LogOptions,
+    mut files: Vec<LogFile>,
+    threads: &[usize],
     hear: &Receiver<Ended>,
-) -> std::io::Result<()> {
-    let mut lines = Lines::new(*options);
+    start_us: &OnceLock<u64>,
+) -> Result<(), Error> {
+    let mut last_us = 0;
     for ended in hear {
-        file.write_all(lines.add(&ended).as_bytes())?;
+        let start_us = *start_us.get().expect("it was known before the first transaction");
+        last_us = last_us.max(ended.ended_us);
+        let file = &mut files[threads[ended.client as usize % threads.len()]];
+        let text = file.lines.add(&ended, start_us);
+        file.write(&text)?;
     }
-    if let Some(interval) = lines.interval {
-        file.write_all(interval.line().as_bytes())?;
+    for mut file in files {
+        if let Some(start_us) = start_us.get() {
+            let text = file.lines.end(*start_us, last_us);
+            file.write(&text)?;
+        }
+        file.file.flush().map_err(|error| cannot(&file.path, &error))?;
     }
-    file.flush()
+    Ok(())
 }
 
 /// Makes the lines of a log, one transaction after the other.
@@ -105,12 +168,26 @@ impl Lines {
         Lines { options, of_clients: BTreeMap::new(), n_seen: 0, interval: None }
     }
 
-    /// Returns what a transaction adds to the file.
-    fn add(&mut self, ended: &Ended) -> String {
-        match self.options.every_s {
-            Some(every_s) => self.add_to_interval(ended, every_s),
-            None => self.line(ended),
+    /// Returns what a transaction adds to the file of a load that began at `start_us`.
+    fn add(&mut self, ended: &Ended, start_us: u64) -> String {
+        let Some(every_s) = self.options.every_s else { return self.line(ended) };
+        let options = self.options;
+        let out = self.intervals_before(ended.ended_us, start_us, every_s);
+        let current = self.interval.get_or_insert_with(|| Interval::new(start_us / US_PER_S));
+        match ended.is_skipped {
+            true => current.skipped += 1,
+            false => current.add(&ended.sample, &options),
         }
+        out
+    }
+
+    /// Returns the last lines of a load that began at `start_us`, and whose last transaction ended
+    /// at `last_us`. As with pgbench, an interval that was not over has none, since it would look
+    /// like one with a lower rate.
+    fn end(&mut self, start_us: u64, last_us: u64) -> String {
+        let Some(every_s) = self.options.every_s else { return String::new() };
+        let end_us = last_us.max(start_us + self.options.seconds * US_PER_S);
+        self.intervals_before(end_us, start_us, every_s)
     }
 
     fn line(&mut self, ended: &Ended) -> String {
@@ -125,7 +202,7 @@ impl Lines {
         if share(self.n_seen) == share(self.n_seen - 1) {
             return String::new();
         }
-        let (script, s, us) = (sample.kind, ended_us / 1_000_000, ended_us % 1_000_000);
+        let (script, s, us) = (sample.kind, ended_us / US_PER_S, ended_us % US_PER_S);
         let time = match failure(sample.outcome, self.options.is_detailed) {
             _ if *is_skipped => "skipped".to_owned(),
             Some(kind) => kind.to_owned(),
@@ -142,18 +219,14 @@ impl Lines {
         line + "\n"
     }
 
-    fn add_to_interval(&mut self, ended: &Ended, every_s: u64) -> String {
-        let (options, ended_s) = (self.options, ended.ended_us / 1_000_000);
+    /// Returns the lines of the intervals that are over at `now_us`, also of those without a
+    /// transaction. The first begins with the second in which the load began.
+    fn intervals_before(&mut self, now_us: u64, start_us: u64, every_s: u64) -> String {
         let mut out = String::new();
-        let current = self.interval.get_or_insert_with(|| Interval::new(ended_s));
-        // Also intervals without a transaction have a line.
-        while ended_s >= current.start_s + every_s {
+        let current = self.interval.get_or_insert_with(|| Interval::new(start_us / US_PER_S));
+        while now_us / US_PER_S >= current.start_s + every_s {
             out += &current.line();
             *current = Interval::new(current.start_s + every_s);
-        }
-        match ended.is_skipped {
-            true => current.skipped += 1,
-            false => current.add(&ended.sample, &options),
         }
         out
     }
@@ -275,17 +348,17 @@ mod tests {
         let failed = Outcome::Failed(DbErrorKind::Deadlock);
         let all = [(0, Outcome::Committed), (1, failed), (3, Outcome::Committed)];
         let add = |(nth, outcome)| {
-            let (sample, ended_us) = (sample(7, nth, outcome), (100 + nth) * 1_000_000 + 9);
-            lines.add(&Ended { sample, client: 7, ended_us, is_skipped: false })
+            let (sample, ended_us) = (sample(7, nth, outcome), (100 + nth) * US_PER_S + 9);
+            lines.add(&Ended { sample, client: 7, ended_us, is_skipped: false }, 98_700_000)
         };
-        let mut text: String = all.map(add).concat();
-        text.extend(lines.interval.map(|interval| interval.line()));
-        text
+        let text: String = all.map(add).concat();
+        text + &lines.end(98_700_000, 103_000_009)
     }
 
     const PLAIN: LogOptions = LogOptions {
         sampling_rate: 1.0,
         every_s: None,
+        seconds: 0,
         has_rate: false,
         has_retries: false,
         is_detailed: false,
@@ -302,21 +375,30 @@ mod tests {
             ..PLAIN
         };
         assert_eq!(lines(options), "7 2 deadlock 1 101 9 5 2\n");
+        // Intervals begin with the second in which the load began, 98; the last is not over.
         let options = LogOptions { every_s: Some(2), ..PLAIN };
         assert_eq!(
             lines(options),
-            "100 1 2000 4000000 2000 2000 0 0 0 0 0 2 4 0 0\n\
-             102 1 2000 4000000 2000 2000 0 0 0 0 0 1 2 0 0\n"
+            "98 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
+             100 1 2000 4000000 2000 2000 0 0 0 0 0 2 4 0 0\n"
         );
-        let options = LogOptions { has_rate: true, is_detailed: true, ..options };
+        let options = LogOptions { has_rate: true, is_detailed: true, seconds: 6, ..options };
         assert_eq!(
             lines(options),
-            "100 1 2000 4000000 2000 2000 5 25 5 5 0 2 4 0 1\n\
+            "98 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
+             100 1 2000 4000000 2000 2000 5 25 5 5 0 2 4 0 1\n\
              102 1 2000 4000000 2000 2000 5 25 5 5 0 1 2 0 0\n"
         );
         let mut lines = Lines::new(LogOptions { has_rate: true, ..PLAIN });
         let sample = sample(7, 1, Outcome::RolledBack);
         let skipped = Ended { sample, client: 7, ended_us: 100_000_009, is_skipped: true };
-        assert_eq!(lines.add(&skipped), "7 1 skipped 1 100 9 0\n");
+        assert_eq!(lines.add(&skipped, 98_700_000), "7 1 skipped 1 100 9 0\n");
+    }
+    #[test]
+    fn clients_are_divided_among_threads_as_in_pgbench() {
+        assert_eq!(threads_of(3, 2), [0, 0, 1]);
+        assert_eq!(threads_of(5, 3), [0, 0, 1, 1, 2]);
+        assert_eq!(threads_of(2, 9), [0, 1]);
+        assert_eq!(threads_of(1, 1), [0]);
     }
 }

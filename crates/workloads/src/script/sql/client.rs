@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use model::{
     AfterError, Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number,
-    Placeholder, Request, Rng, Row, ScriptHost, Statement, StatementId, StatementKind, Stream,
-    TxContext, Value as SqlValue, Woken, query, through,
+    Placeholder, Rejection, Request, Rng, Row, ScriptHost, Statement, StatementId, StatementKind,
+    Stream, TxContext, Value as SqlValue, Woken, query, through,
 };
 
 use super::CLIENTS;
@@ -144,6 +144,8 @@ pub(super) struct User {
     pub(super) prepared: HashMap<(KindIndex, u32), StatementId>,
     /// Statements of the pipeline that is being filled; `None` outside of a pipeline.
     pub(super) pipeline: Option<Vec<Piped>>,
+    /// Error of the last attempt of the current transaction, if the times of commands are recorded.
+    rejection: Option<Rejection>,
     /// Whether an error has ended the client.
     is_over: bool,
     /// Number of the client, from 0.
@@ -240,6 +242,7 @@ impl User {
             text: String::new(),
             prepared: HashMap::new(),
             pipeline: None,
+            rejection: None,
             is_over: false,
             client,
             shared,
@@ -265,6 +268,8 @@ impl User {
             let next = self.step(context, at, command, known, progress).await;
             let next = next.inspect_err(|db_error| {
                 under_way.place.take_if(|_| db_error.kind != DbErrorKind::Cancelled);
+                let rejection = Rejection { kind: self.kind, command: at, error: db_error.kind };
+                self.rejection = first.map(|_| rejection);
             })?;
             under_way.place = None;
             if let (Some(first), Some(started_ns)) = (first, started_ns) {
@@ -592,6 +597,7 @@ impl Client for User {
     }
 
     fn inputs(&mut self, number: Number) -> KindIndex {
+        self.rejection = None;
         self.kind = match &mut self.choice {
             Some(choice) => {
                 self.before = self.prng;
@@ -612,6 +618,10 @@ impl Client for User {
         Box::pin(async move {
             self.prng = self.before;
             self.pipeline = None;
+            let host = self.shared.host.get().map(Arc::clone);
+            if let (Some(host), Some(rejection)) = (&host, self.rejection.take()) {
+                host.retried(rejection);
+            }
             let mut progress = Progress::default();
             let ended = self.execute(context, &mut progress).await;
             let is_last = |db_error: &DbError| {
@@ -623,7 +633,11 @@ impl Client for User {
                     let refused = Err(db_error.clone());
                     taken_back(context.session(), refused).await.ok();
                 }
+                self.rejection = None;
                 return Ok(Done::RolledBack);
+            }
+            if let (Some(host), Some(rejection)) = (&host, self.rejection) {
+                host.rejected(rejection);
             }
             if self.shared.ends_at_errors && ended.as_ref().is_err_and(is_last) {
                 // The server takes an open transaction back when the connection ends.

@@ -19,7 +19,7 @@ use model::{BadParameter, Parameter, ParameterKind, Source, Workload, interned};
 
 pub use self::builtin::{BUILTINS, Builtin, builtin};
 use self::compiled::Compiled;
-pub use self::workload::timed_commands;
+pub use self::workload::{TimedCommand, timed_commands};
 use crate::{Entry, Language, Make};
 
 /// Language of files whose names end with `.sql`.

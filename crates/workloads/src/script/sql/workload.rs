@@ -144,13 +144,23 @@ fn metric_of(kind: &str, at: usize) -> String {
     format!("{kind}_command_{}", at + 1)
 }
 
-/// Returns the commands of each transaction type of a script: the custom metric for its time (see
-/// [`COMMAND_TIMES`]), and its first line. Ends of conditions are no commands.
+/// A command of a script whose times are recorded (see [`COMMAND_TIMES`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimedCommand {
+    /// Index of the command within its script.
+    pub at: usize,
+    /// Custom metric of its times.
+    pub metric: String,
+    /// First line of its text.
+    pub first_line: String,
+}
+
+/// Returns the commands of each transaction type of a script. Ends of conditions are no commands.
 ///
 /// # Errors
 ///
 /// The script cannot be read.
-pub fn timed_commands(source: &'static Source) -> Result<Vec<Vec<(String, String)>>, BadParameter> {
+pub fn timed_commands(source: &'static Source) -> Result<Vec<Vec<TimedCommand>>, BadParameter> {
     let compiled = Compiled::read(source)?;
     let sections = divide(&source.name, source.stem(), &source.text)?;
     let transactions = sections.iter().filter(|one| matches!(one.of, Of::Transaction { .. }));
@@ -163,7 +173,8 @@ pub fn timed_commands(source: &'static Source) -> Result<Vec<Vec<(String, String
                 _ => section.text.lines().nth(command.line as usize - 1)?.to_owned(),
             };
             let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
-            Some((metric_of(one.name, at), first.to_owned()))
+            let metric = metric_of(one.name, at);
+            Some(TimedCommand { at, metric, first_line: first.to_owned() })
         });
         listed.collect()
     };
