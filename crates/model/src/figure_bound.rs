@@ -3,7 +3,7 @@
 //! A bound is converted to the unit of the figure that it limits. Not here: figures, and
 //! comparisons with a bound (analysis).
 
-use crate::units::{AMOUNT_UNITS, ns_of_unit};
+use crate::units::{AMOUNT_UNITS, is_zero, ns_of_unit};
 use crate::{NS_PER_S, parse_duration};
 
 /// A bound for a figure (a named number of a report, such as `p99`), as parsed from a text such as
@@ -33,8 +33,11 @@ impl FigureBound {
     /// Parses a bound such as `300ms` or `2MB/s`. Fails with the reason if it has no number or an
     /// unknown unit.
     pub fn read(text: &str) -> Result<FigureBound, String> {
-        if let Ok(ns) = parse_duration(text) {
-            return Ok(FigureBound::Time(ns));
+        match parse_duration(text) {
+            // It may be of any unit.
+            Ok(_) if is_zero(text.trim()) => {}
+            Ok(ns) => return Ok(FigureBound::Time(ns)),
+            Err(_) => {}
         }
         let (number, per_ns) = of_rate(text);
         let end = number.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));

@@ -38,12 +38,15 @@ pub fn ns_of_unit(unit: &str) -> Option<f64> {
 }
 
 /// Parses a duration such as `30s`, `1.5h`, `250ms` or `1h30m` into nanoseconds. Fails if it has no
-/// unit, or is longer than a year.
+/// unit and is not zero, or is longer than a year.
 pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a duration: {why}"));
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err(bad("write a number with a unit, such as 30s"));
+    }
+    if is_zero(rest) {
+        return Ok(0);
     }
     let mut total_ns = 0f64;
     while !rest.is_empty() {
@@ -72,6 +75,12 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
         return Err(bad("it is longer than a year"));
     }
     Ok(total_ns.round() as u64)
+}
+
+/// Whether a text is a zero without a unit, such as `0`, which is the same in all units.
+pub(crate) fn is_zero(text: &str) -> bool {
+    let is_part = |letter: char| letter == '0' || letter == '.';
+    text.chars().all(is_part) && text.parse::<f64>().is_ok()
 }
 
 /// Units that the bound of a metric may have: the unit, its factor and its base unit, such as `MB`,
@@ -224,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_need_a_unit() {
+    fn durations_above_zero_need_a_unit() {
         let check = |text: &str, expect: Result<u64, &str>| match (parse_duration(text), expect) {
             (Ok(got), Ok(want)) => assert_eq!(got, want, "{text}"),
             (Err(got), Err(want)) => assert!(got.0.contains(want), "{text}: {got}"),
@@ -234,7 +243,11 @@ mod tests {
         check("250ms", Ok(250 * NS_PER_MS));
         check("1h30m", Ok(5400 * NS_PER_S));
         check("1.5h", Ok(5400 * NS_PER_S));
-        check("0s", Ok(0));
+        for zero in ["0s", "0", " 0 ", "0.0"] {
+            check(zero, Ok(0));
+        }
+        check("0 30", Err("no unit"));
+        check(".", Err("write a number"));
         check("30", Err("no unit"));
         check("", Err("write a number"));
         check("soon", Err("write a number"));

@@ -68,11 +68,11 @@ impl Below {
     fn parse(part: &str, written: &str) -> Result<Below, String> {
         let written = written.trim();
         let bound = match (parse_duration(written), parse_count(written)) {
-            (Ok(ns), _) => Bound::Time(ns),
             (_, Ok(_)) if part.is_empty() => {
                 return Err("a share of response times needs a unit, such as below(20ms)".into());
             }
             (_, Ok(number)) => Bound::Number(number),
+            (Ok(ns), _) => Bound::Time(ns),
             _ => {
                 return Err(format!(
                     "a share is below a bound such as 20ms or, of a custom metric that is not a \
