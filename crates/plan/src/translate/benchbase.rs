@@ -91,17 +91,22 @@ pub(super) fn settings_of(
     // Its queries have the names of another benchmark, but other tables.
     let is_beside = text.contains(BESIDE);
     if is_beside && !reading.types().iter().any(|name| name == "NewOrder") {
+        let line = reading.line_of_types();
         return Err(format!(
-            "{name} is a configuration of BenchBase for {BESIDE}, which dbdyno does not have: \
-             see examples/htap.toml"
+            "{name}:{line}: it is a configuration of BenchBase for {BESIDE}, which dbdyno does \
+             not have: see examples/htap.toml"
         ));
     }
     if is_beside {
         let why = "queries beside transactions: examples/htap.toml has some";
-        reading.notes.left_out(0, BESIDE, why);
+        reading.notes.left_out(reading.line_of_types(), BESIDE, why);
     }
     let mix = mix_of(name, &child_text(root, "benchmark"), &reading.types()).map_err(|what| {
-        format!("{name} is a configuration of BenchBase for {what}, which dbdyno does not have")
+        let line = reading.line_of_types();
+        format!(
+            "{name}:{line}: it is a configuration of BenchBase for {what}, which dbdyno does not \
+             have"
+        )
     })?;
     let server = reading.server(name)?;
     reading.target(server, name)?;
@@ -151,6 +156,17 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         all.filter(|node| is_named(*node, "transactiontype"))
             .map(|node| child_text(node, "name"))
             .collect()
+    }
+
+    /// Returns the line on which the configuration tells its benchmark: that of its own word, of
+    /// its transaction types, or of the whole.
+    fn line_of_types(&self) -> usize {
+        let is_beside = |node: &Node<'_, '_>| node.attribute("bench") == Some(BESIDE);
+        let beside = self.root.descendants().find(is_beside);
+        let types = || child(self.root, "transactiontypes");
+        let first = || types().and_then(|all| child(all, "transactiontype")).or_else(types);
+        let node = beside.or_else(|| child(self.root, "benchmark")).or_else(first);
+        line_of(node.unwrap_or(self.root))
     }
 
     /// Returns the database that the URL names, or the type if the URL names none.

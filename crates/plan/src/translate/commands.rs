@@ -122,6 +122,10 @@ pub(super) struct Script {
     pub(super) pause_ms: u64,
     /// Whether any command of HammerDB was seen.
     pub(super) has_commands: bool,
+    /// Whether the script builds data.
+    pub(super) has_built: bool,
+    /// Lines of the commands that only check or drop data, with what they do in a word.
+    pub(super) without_load: Vec<(usize, &'static str)>,
 }
 
 impl Script {
@@ -224,6 +228,12 @@ impl Commands for Script {
     fn call(&mut self, line: usize, name: &str, args: &[Value]) -> Value {
         let is_named = |(names, _): &&(&[&str], &str)| names.contains(&name);
         self.has_commands |= matches!(name, "dbset" | "diset" | "vuset" | "vurun" | "buildschema");
+        self.has_built |= name == "buildschema";
+        match name {
+            "checkschema" => self.without_load.push((line, "check")),
+            "deleteschema" => self.without_load.push((line, "drop")),
+            _ => {}
+        }
         match name {
             "dbset" => self.dbset(line, args),
             "diset" => self.diset(line, args),

@@ -56,6 +56,8 @@ pub(super) struct Interpreter<'a, C> {
     frames: Vec<Frame>,
     procedures: BTreeMap<String, (Vec<String>, Vec<Line>)>,
     line: usize,
+    /// Line from which the lines of the steps are counted.
+    first_line: usize,
     n_steps: usize,
     /// Number of conditions that were not known.
     n_unknown: usize,
@@ -73,6 +75,7 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             frames: vec![outer],
             procedures: BTreeMap::new(),
             line: 0,
+            first_line: 0,
             n_steps: 0,
             n_unknown: 0,
             has_ended: false,
@@ -108,7 +111,9 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             if self.n_steps >= STEPS_MOST {
                 return Flow::Exit;
             }
-            self.line = line.number;
+            if line.number > 0 {
+                self.line = self.first_line + line.number;
+            }
             match self.step(&line.step) {
                 Flow::Next if self.has_ended => return Flow::Exit,
                 Flow::Next => {}
@@ -271,6 +276,7 @@ impl<'a, C: Commands> Interpreter<'a, C> {
                 let args: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
                 self.call(name, &args)
             }
+            Expr::Succeeded(steps) => self.succeeded(steps),
             Expr::Binary(operator, left, right) => self.binary(operator, left, right),
             Expr::Not(inner) => {
                 let value = self.value(inner);
@@ -286,6 +292,17 @@ impl<'a, C: Commands> Interpreter<'a, C> {
                 _ => self.value(no),
             },
         }
+    }
+
+    /// Executes steps within an expression, and returns that they did not fail.
+    fn succeeded(&mut self, steps: &[Line]) -> Value {
+        let (line, before) = (self.line, self.first_line);
+        self.first_line = line.saturating_sub(1);
+        if let Flow::Exit = self.execute(steps) {
+            self.has_ended = true;
+        }
+        (self.line, self.first_line) = (line, before);
+        Value::of_truth(false)
     }
 
     fn environment_value(&mut self, name: &Expr, default: Option<&Expr>) -> Value {
@@ -367,11 +384,11 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             let value = value.unwrap_or_else(|| Value::Unknown(format!("{name} has no value")));
             frame.variables.insert(name.clone(), value);
         }
-        let line = self.line;
+        let (line, first_line) = (self.line, std::mem::take(&mut self.first_line));
         self.frames.push(frame);
         let flow = self.execute(body);
         self.frames.pop();
-        self.line = line;
+        (self.line, self.first_line) = (line, first_line);
         match flow {
             Flow::Return(value) => value,
             Flow::Exit => {

@@ -182,7 +182,15 @@ fn hammerdb(
     let does_run = !script.runs.is_empty();
     let mut runs = std::mem::take(&mut script.runs);
     if !does_run {
-        let text = "the plan has dbdyno's own duration and clients";
+        let settings = dictionary::settings_of(&script.now, false, 1, &mut Notes::default());
+        let words = words_of(&settings, script.now.is_analytical);
+        // What a script drops at last is what it is for.
+        if let Some((line, what)) = script.without_load.last().filter(|_| !script.has_built) {
+            return Err(BadPlan(format!(
+                "{name}:{line}: the script runs no load: to {what} its data, type dbdyno {what} {words}"
+            )));
+        }
+        let text = format!("to build alone, type dbdyno build {words}");
         notes.translated(0, "the script starts no run", text);
         runs.push(script.now.clone());
     }
@@ -204,6 +212,16 @@ fn hammerdb(
         notes.translated(0, "pauses", "[experiment] pause, between runs");
     }
     Ok((settings, if is_analytical { "tpch" } else { "tpcc" }))
+}
+
+/// Returns the words of a command about the data of a script: the workload, its size and the target.
+fn words_of(settings: &Settings, is_analytical: bool) -> String {
+    let (workload, size) = if is_analytical { ("tpch", "scale") } else { ("tpcc", "warehouses") };
+    let of_size = settings.get(&Key::Parameter(size));
+    let of_size = of_size.map_or(String::new(), |value| format!(" --{size} {value}"));
+    let target = settings.get(&Key::Plan("target"));
+    let target = target.map_or("URL".to_owned(), |url| format!("'{}'", url.replace('\'', "%27")));
+    format!("{workload}{of_size} --target {target}")
 }
 
 fn pause_of(ms: u64) -> String {

@@ -251,6 +251,9 @@ fn simple(text: &str) -> Step {
         "continue" => return Step::Continue,
         _ => {}
     }
+    if let Some(steps) = several_assignments(text) {
+        return Step::Block(steps);
+    }
     if let Some((name, operator, value)) = assignment(text) {
         let value = expression(value);
         return Step::Set(
@@ -270,6 +273,23 @@ fn simple(text: &str) -> Step {
         Some(expr) => Step::Do(expr),
         None => Step::Unknown(text.to_owned()),
     }
+}
+
+/// Parses `a, b = 1, 2`; `None` for other statements. Its steps are on the line of the statement.
+fn several_assignments(text: &str) -> Option<Vec<Line>> {
+    let (names, values) = text.split_once('=')?;
+    let is_name =
+        |name: &str| !name.is_empty() && !name.contains(|l: char| !l.is_alphanumeric() && l != '_');
+    let names: Vec<&str> = names.split(',').map(str::trim).collect();
+    if names.len() < 2 || !names.iter().all(|name| is_name(name)) {
+        return None;
+    }
+    let Expr::List(values) = expression(&format!("({values})")) else { return None };
+    let pairs = names.iter().zip(values.iter()).map(|(name, value)| Line {
+        number: 0,
+        step: Step::Set((*name).to_owned(), value.clone()),
+    });
+    (names.len() == values.len()).then(|| pairs.collect())
 }
 
 /// Divides an assignment into its name, the operator of `+=` and the like, and its value.

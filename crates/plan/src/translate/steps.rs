@@ -2,9 +2,10 @@
 //!
 //! Not here: texts, and what a command means.
 
-/// A step with its line in the script, from 1.
+/// A step with its line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
+    /// Line in the script, from 1; 0 for a step within the line of the one that it is a part of.
     pub(super) number: usize,
     pub(super) step: Step,
 }
@@ -55,6 +56,9 @@ pub(super) enum Expr {
     List(Vec<Expr>),
     Item(Box<Expr>, Box<Expr>),
     Call(String, Vec<Expr>),
+    /// Steps that are executed for the value 0, which says that they did not fail. Their lines are
+    /// counted from that of the expression.
+    Succeeded(Vec<Line>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
     Negative(Box<Expr>),

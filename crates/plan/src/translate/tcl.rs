@@ -231,6 +231,7 @@ fn step(words: &[Word<'_>], depth: usize) -> Step {
         }
         ("while", [condition, steps]) => Step::While(expression(condition.raw), inner(steps)),
         ("if", rest) => branches(rest, depth),
+        ("switch", rest) => switch(rest, depth),
         ("proc", [name, parameters, steps]) => {
             let parameters = parameters.raw.split_whitespace().map(str::to_owned).collect();
             Step::Define(name.name(), parameters, inner(steps))
@@ -271,6 +272,35 @@ fn branches(words: &[Word<'_>], depth: usize) -> Step {
         }
     }
     Step::If(all)
+}
+
+/// Parses what stands behind `switch`: options, a value, and pairs of a value and a body. A body
+/// `-` is that of the next pair.
+fn switch(words: &[Word<'_>], depth: usize) -> Step {
+    let is_option = |word: &&Word<'_>| word.raw.starts_with('-') && !word.is_braced;
+    let n_options = words.iter().take_while(is_option).count();
+    let [value, rest @ ..] = &words[n_options..] else { return Step::Block(Vec::new()) };
+    let listed;
+    let pairs = match rest {
+        [all] => {
+            let mut cursor = Cursor::new(all.raw);
+            let commands = std::iter::from_fn(|| command(&mut cursor, all.raw, all.line));
+            listed = commands.flatten().collect::<Vec<Word<'_>>>();
+            &listed[..]
+        }
+        pairs => pairs,
+    };
+    let mut branches = Vec::new();
+    for (nth, pair) in pairs.chunks_exact(2).enumerate() {
+        let own = pairs.chunks_exact(2).skip(nth).find(|pair| pair[1].raw != "-");
+        let steps = own.map(|pair| body(pair[1].raw, pair[1].line, depth + 1)).unwrap_or_default();
+        let condition = match pair[0].raw {
+            "default" => Expr::text("1"),
+            _ => Expr::Binary("==", Box::new(value.expr()), Box::new(pair[0].expr())),
+        };
+        branches.push((condition, steps));
+    }
+    Step::If(branches)
 }
 
 fn expression(text: &str) -> Expr {
@@ -362,6 +392,10 @@ fn call(text: &str) -> Expr {
             }
         }
         ("list", _) => Expr::List(args()),
+        // The limit keeps texts from nesting without end.
+        ("catch", [steps, ..]) if steps.raw.matches("catch").count() < DEPTH_MOST => {
+            Expr::Succeeded(body(steps.raw, 1, 1))
+        }
         ("string" | "dict" | "file" | "clock", [what, more @ ..]) => {
             let name = format!("{} {}", first.name(), what.raw);
             Expr::Call(name, more.iter().map(Word::expr).collect())

@@ -234,9 +234,54 @@ fn a_password_is_never_copied() {
 
 #[test]
 fn a_command_that_drops_data_is_not_translated() {
-    let toml = translated("a.tcl", "dbset db maria\ndeleteschema\n").to_toml();
-    assert!(toml.contains("line 2: deleteschema: a plan drops nothing"), "{toml}");
+    let toml = translated("a.tcl", "dbset db maria\nvurun\ndeleteschema\n").to_toml();
+    assert!(toml.contains("line 3: deleteschema: a plan drops nothing"), "{toml}");
     assert!(!toml.contains("Nothing was left out"), "{toml}");
+}
+
+#[test]
+fn a_script_without_a_load_is_answered_with_a_command() {
+    let drop = "dbset db maria\ndiset connection maria_host localhost\ndiset connection maria_socket \
+                /s\ncheckschema\ndeleteschema\n";
+    assert_eq!(
+        refused("a.tcl", drop),
+        "a.tcl:5: the script runs no load: to drop its data, type dbdyno drop tpcc --target \
+         'mariadb://root@localhost/tpcc?socket=/s'"
+    );
+    let check = "dbset('db', 'pg')\ndbset('bm', 'TPC-H')\ndiset('tpch', 'pg_scale_fact', 3)\n\
+                 checkschema()\n";
+    assert_eq!(
+        refused("a.py", check),
+        "a.py:4: the script runs no load: to check its data, type dbdyno check tpch --scale 3 \
+         --target 'postgres://tpch@127.0.0.1/tpch'"
+    );
+    assert!(refused("a.tcl", "deleteschema\n").ends_with("dbdyno drop tpcc --target URL"));
+    let build = "dbset db pg\ndiset tpcc pg_count_ware 9\nbuildschema\ncheckschema\n";
+    let toml = translated("a.tcl", build).to_toml();
+    let said = "to build alone, type dbdyno build tpcc --warehouses 9 --target \
+                'postgres://tpcc@127.0.0.1/tpcc'";
+    assert!(toml.contains(said), "{toml}");
+}
+
+#[test]
+fn branches_and_assignments_of_both_languages_are_followed() {
+    let text = "set db pg\nset users 1\nswitch -exact -- $db {\n  maria -\n  pg { set users 7 }\n  \
+                default { set users 8 }\n}\nswitch $db pg { incr users } default { exit 1 }\ndbset \
+                db $db\nif {[catch {\n  buildschema\n  frobnicate\n} why]} { set users 100 }\n\
+                vuset vu $users\nvurun\n";
+    assert!(plan_of("a.tcl", text).contains("clients = 8"), "{}", plan_of("a.tcl", text));
+    let toml = translated("a.tcl", text).to_toml();
+    assert!(
+        toml.contains("line 11: buildschema") && toml.contains("line 12: frobnicate"),
+        "{toml}"
+    );
+    let nested =
+        format!("dbset db pg\n{}vurun\n", "set x [catch {".repeat(3000) + &"}]\n".repeat(3000));
+    plan_of("a.tcl", &nested);
+    let text = "users, minutes = 3, 4\ndbset('db', 'pg')\ndiset('tpcc', 'pg_duration', minutes)\n\
+                vuset('vu', users)\nvurun()\n";
+    let plan = plan_of("a.py", text);
+    assert!(plan.contains("clients = 3") && plan.contains("duration = \"4m\""), "{plan}");
 }
 
 #[test]
@@ -511,6 +556,9 @@ fn what_cannot_be_translated_is_refused_in_a_sentence() {
     check("#!/bin/bash\ndbset db pg\n", "is neither");
     check("dbset db mssqls\nvurun\n", "for mssqls, which dbdyno does not measure: write maria");
     check(&configuration(&["Vote"], "100"), "transactions such as Vote, which dbdyno does not");
+    let apart = "<parameters>\n<type>MYSQL</type>\n<works/>\n<transactiontypes>\n<transactiontype>\
+                 <name>Vote</name></transactiontype></transactiontypes>\n</parameters>";
+    check(apart, "a.x:5: it is a configuration of BenchBase for transactions such as Vote");
     let other = configuration(&["NewOrder"], "100").replace("POSTGRES", "ORACLE");
     check(&other, "for ORACLE, which dbdyno does not measure");
     check("<parameters><works>", "looks like a configuration of BenchBase: ");
