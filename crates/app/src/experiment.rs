@@ -259,20 +259,25 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
 /// Returns the least duration of `repeats` trials at each point (combination of varied values),
 /// such as `at least 8m`.
 fn load_of(planned: &Planned, repeats: u64) -> String {
+    time_of(&planned.plans, repeats, planned.experiment.pause_ns)
+}
+
+/// Returns the least duration of `repeats` runs of each plan, with pauses between them.
+pub(crate) fn time_of(plans: &[Plan], repeats: u64, pause_ns: u64) -> String {
     let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
-    let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
-    let trials = planned.plans.len() as u64 * repeats;
-    let load = format_duration(load_ns + planned.experiment.pause_ns * trials.saturating_sub(1));
-    match has_virtual_time(planned) {
+    let load_ns: u64 = plans.iter().map(each).sum::<u64>() * repeats;
+    let trials = plans.len() as u64 * repeats;
+    let load = format_duration(load_ns + pause_ns * trials.saturating_sub(1));
+    match have_virtual_time(plans) {
         true => format!("{load} of virtual time"),
         false => format!("at least {load}"),
     }
 }
 
-fn has_virtual_time(planned: &Planned) -> bool {
+fn have_virtual_time(plans: &[Plan]) -> bool {
     let is_simulated =
         |plan: &Plan| plan.placement == model::PlacementChoice::Fixed(model::Placement::Simulated);
-    planned.plans.iter().all(is_simulated)
+    plans.iter().all(is_simulated)
 }
 
 /// Returns the number of trials and their least duration, such as `12 trials, at least 8m, plus
@@ -282,6 +287,7 @@ pub fn forecast(planned: &Planned) -> String {
     let trials = planned.plans.len() as u64 * repeats;
     let s = if trials == 1 { "" } else { "s" };
     let most = if planned.experiment.stop.is_some() { "at most " } else { "" };
-    let more = if has_virtual_time(planned) { "" } else { ", plus build, settling and checks" };
+    let more =
+        if have_virtual_time(&planned.plans) { "" } else { ", plus build, settling and checks" };
     format!("{most}{trials} trial{s}, {}{more}", load_of(planned, repeats))
 }

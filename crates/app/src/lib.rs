@@ -19,6 +19,7 @@ pub mod compare;
 mod connection_count;
 pub mod datagen;
 mod disturb;
+pub mod dry_run;
 pub mod error;
 pub mod experiment;
 pub mod figure_names;

@@ -10,7 +10,7 @@ use std::thread;
 use engine::{Stop, ThreadClock, block_on};
 use model::{
     Command, Connecting, Connector, Database, DbError, DbErrorKind, Identity, Place, Placement,
-    ScriptHost, Sessions, Settings, Traffic, TxContext, format_count,
+    ScriptHost, Sessions, Settings, Traffic, TxContext, Workload, format_count,
 };
 use monitor::wall_clock;
 
@@ -241,16 +241,23 @@ pub fn clean_up(opened: &Opened, command: &Command, stop: &Stop) -> Result<Comma
 
 /// Hands a script what it may ask of this process. Fails if it starts programs and may not.
 pub fn hand_host(opened: &Opened, host: Option<&Arc<dyn ScriptHost>>) -> Result<(), Error> {
+    may_start_programs(opened.workload.as_ref(), host)?;
     let Some(script) = opened.workload.script() else { return Ok(()) };
-    if let Some(place) = script.starts_programs()
-        && !host.is_some_and(|host| host.allows_shell())
-    {
-        return Err(Error::Usage(format!(
-            "{place}: the script starts programs: give --allow-shell to let it"
-        )));
-    }
     host.into_iter().for_each(|host| script.set_host(host));
     Ok(())
+}
+
+/// Fails if a workload is a script that starts programs and may not.
+pub(crate) fn may_start_programs(
+    workload: &dyn Workload,
+    host: Option<&Arc<dyn ScriptHost>>,
+) -> Result<(), Error> {
+    match workload.script().and_then(|script| script.starts_programs()) {
+        Some(place) if !host.is_some_and(|host| host.allows_shell()) => Err(Error::Usage(format!(
+            "{place}: the script starts programs: give --allow-shell to let it"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Fails if a script cannot run because its tables were not built, or not to the end. Returns a

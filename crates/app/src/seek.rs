@@ -124,6 +124,16 @@ impl Search {
         &mut self.target
     }
 
+    /// Returns the plan of a run at the lower end of the range.
+    pub(crate) fn first_plan(&self) -> Result<Plan, Error> {
+        self.plan(self.seek_plan.seek.low, 0)
+    }
+
+    /// Returns a remark on what is sought; `None` if there is none.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.seek_plan.note()
+    }
+
     fn plan(&self, at: f64, measure_ns: u64) -> Result<Plan, Error> {
         let target = |_: &str| Ok(self.target.clone());
         let plan = self.seek_plan.plan(at, measure_ns, &target)?;

@@ -13,6 +13,7 @@ pub mod csv;
 mod csv_rows;
 pub mod document;
 pub mod drop_in;
+mod dry_run;
 mod experiment;
 mod first_page;
 pub mod flame_graph;
@@ -45,6 +46,7 @@ pub use comparison::{
     comparison_title, detected_by, is_open,
 };
 pub use document::{Document, next};
+pub use dry_run::{DryRun, dry_run, dry_run_json};
 pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};
 pub use first_page::fit_screen;
 pub use history::history;

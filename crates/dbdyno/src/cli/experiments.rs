@@ -2,6 +2,7 @@
 
 use app::Error;
 use app::build::LoadMethod;
+use app::dry_run::Intended;
 use app::experiment::{
     AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
     report_by, resume, run as run_experiment, too_few_repeats,
@@ -30,8 +31,8 @@ use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{interrupted, is_kept, options};
 use super::{
-    FAILED, INTERRUPTED, Outcome, draft_from_args, figure_names, flags, password, print_document,
-    required, seek, tune,
+    FAILED, INTERRUPTED, Outcome, draft_from_args, dry_run, figure_names, flags, password,
+    print_document, required, seek, tune,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -148,10 +149,16 @@ pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcom
     let check = |plan| figure_names::check("--require", &required.limits, plan);
     varied.points.iter().try_for_each(|(_, plan)| check(plan))?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
-    walk(plan(varied, seed, labels(matches)?)?, matches, true, shell)
+    let planned = plan(varied, seed, labels(matches)?)?;
+    if dry_run::is_asked(matches) {
+        may_build(&planned, matches)?;
+        return dry_run::print(&Intended::Experiment(&planned), required.words(), matches, shell);
+    }
+    walk(planned, matches, true, shell)
 }
 
-fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell) -> Outcome {
+/// Fails if an experiment needs to build data and `--no-build` is given.
+fn may_build(planned: &Planned, matches: &ArgMatches) -> Result<(), Error> {
     let is_built = planned.experiment.data == DataPolicy::Rebuild
         || planned.experiment.nesting.rebuilds.is_some();
     if is_built && matches.get_flag("no_build") {
@@ -159,6 +166,11 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
                    be built: drop one of them";
         return Err(Error::Usage(why.to_owned()));
     }
+    Ok(())
+}
+
+fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell) -> Outcome {
+    may_build(&planned, matches)?;
     // Ask for each password once.
     let mut known: Vec<(model::Target, model::Target)> = Vec::new();
     for plan in &mut planned.plans {

@@ -513,10 +513,10 @@ const HABITS: &[Habit] = &[
         "a command of its own: dbdyno build, dbdyno run or dbdyno drop",
     ),
     habit(
-        &["--only-print", "--dry-run", "--mysql-dry-run"],
+        &["--only-print", "--mysql-dry-run"],
         SEVERAL,
         Place::Load,
-        "dbdyno show WORKLOAD, which prints its plan, tables and statements",
+        "dbdyno run with --dry-run, or dbdyno show WORKLOAD, which prints its statements",
     ),
     // The server.
     habit(

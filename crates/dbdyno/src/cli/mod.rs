@@ -17,6 +17,7 @@ mod drawing;
 #[path = "no_drawing.rs"]
 mod drawing;
 mod drop_in;
+mod dry_run;
 mod examples;
 mod experiments;
 mod export;

@@ -38,6 +38,13 @@ pub(crate) struct Requirements {
     fails_undecided: bool,
 }
 
+impl Requirements {
+    /// Returns the limits as they are written.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.limits.iter().map(ToString::to_string).collect()
+    }
+}
+
 /// Parses the limits of `--require`, and `--undecided`.
 pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     let all = matches.get_many::<String>("require").into_iter().flatten();

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use app::Error;
 use app::build::BuildOptions;
+use app::dry_run::Intended;
 use app::run::{RunOptions, run as run_plan};
 use clap::{ArgMatches, Command};
 use model::Plan;
@@ -11,12 +12,12 @@ use plan::{Task, decide_task};
 
 use super::live::Live;
 use super::metrics::Metrics;
-use super::own_folder::{own_target, tell_choice};
+use super::own_folder::{own_target, target_unnamed, tell_choice};
 use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
-    FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
-    password, required, run_options, runs, script_host, seek, stored, tune,
+    FAILED, INTERRUPTED, Outcome, draft_from_args, dry_run, experiments, figure_names, flags,
+    named, password, required, run_options, runs, script_host, seek, stored, tune,
 };
 use crate::shell::Shell;
 
@@ -73,7 +74,10 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let unnamed = RefCell::new(String::new());
     let task = decide_task(&draft, &|workload| {
         unnamed.replace(workload.to_owned());
-        own_target(workload, shell)
+        match dry_run::is_asked(matches) {
+            true => target_unnamed(workload, shell),
+            false => own_target(workload, shell),
+        }
     })?;
     if !flags::is_quiet(matches, shell) {
         tell_choice(&unnamed.take(), shell);
@@ -90,6 +94,9 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::asked(matches)?;
     figure_names::check("--require", &required.limits, &plan)?;
+    if dry_run::is_asked(matches) {
+        return dry_run::print(&Intended::Run(&plan), required.words(), matches, shell);
+    }
     password::give(&mut plan.target, matches, shell)?;
     let checks = flags::checks_of(matches);
     let store = match flags::is_unstored(matches, shell)? {

@@ -8,7 +8,8 @@ use model::Choice;
 use plan::{EXPERIMENT, PLAN, group_flags};
 
 use super::{
-    flags, metrics, password, required, runs, script_host, script_words, stored, target_from,
+    dry_run, flags, metrics, password, required, runs, script_host, script_words, stored,
+    target_from,
 };
 
 /// Returns the command with the options that it has for every workload.
@@ -40,6 +41,7 @@ pub(super) fn command() -> Command {
                     .action(ArgAction::SetTrue)
                     .help("Report per-client figures"),
             )
+            .arg(dry_run::flag())
             .args(script_words::flags())
             .arg(script_host::flag())
             .args(required::flags())

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use analysis::figures::Required;
 use app::Error;
+use app::dry_run::Intended;
 use app::seek::{Search, SeekResult, Use, forecast};
 use app::watcher::Watcher;
 use clap::ArgMatches;
@@ -15,11 +16,11 @@ use study::SeekReport;
 
 use super::live::Live;
 use super::metrics::Metrics;
-use super::own_folder::own_target;
+use super::own_folder::{own_target, target_unnamed};
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, figure_names, flags, password, print_document, stored,
-    trial_options,
+    DONE, FAILED, INTERRUPTED, Outcome, dry_run, figure_names, flags, password, print_document,
+    stored, trial_options,
 };
 use crate::shell::Shell;
 
@@ -29,12 +30,18 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
         return Err(Error::Usage(why.to_owned()));
     }
     trial_options::is_kept(matches)?;
-    let own_target = |workload: &str| own_target(workload, shell);
+    let own_target = |workload: &str| match dry_run::is_asked(matches) {
+        true => target_unnamed(workload, shell),
+        false => own_target(workload, shell),
+    };
     let plan = sought.plan(sought.seek.low, 0, &own_target)?;
     let limits = sought.seek.objectives.iter().filter_map(Required::of_objective);
     figure_names::check("--objective", &limits.collect::<Vec<_>>(), &plan)?;
     let note = sought.note();
     let search = Search::new(sought, stored::labels(matches)?, &own_target)?;
+    if dry_run::is_asked(matches) {
+        return dry_run::print(&Intended::Search(&search), Vec::new(), matches, shell);
+    }
     make(search, matches, true, note.as_deref(), shell)
 }
 

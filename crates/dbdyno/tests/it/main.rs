@@ -11,6 +11,7 @@ mod compare;
 mod devtools;
 mod disturbances;
 mod drop_in;
+mod dry_run;
 mod enough;
 mod events;
 mod examples;
