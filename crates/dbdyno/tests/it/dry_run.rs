@@ -12,9 +12,9 @@ const SCREEN: usize = 24;
 
 fn plan(more: &str) -> String {
     format!(
-        "name = \"gate\"\ntarget = \"{NOWHERE}\"\nduration = \"30s\"\nramp_up = 0\n[[group]]\nname = \
-         \"writers\"\nworkload = \"tpcc\"\nclients = 8\n[[group]]\nname = \"pings\"\nworkload = \
-         \"empty\"\nload = \"open\"\nrate = 50\n{more}"
+        "name = \"gate\"\ntarget = \"{NOWHERE}\"\nduration = \"30s\"\nramp_up = 0\n[[group]]\n\
+         name = \"writers\"\nworkload = \"tpcc\"\nclients = 8\n[[group]]\nname = \"pings\"\n\
+         workload = \"empty\"\nload = \"open\"\nrate = 50\n{more}"
     )
 }
 
@@ -97,7 +97,8 @@ fn zero_needs_no_unit() {
         let ran = home.run(&[&["run", "empty", "--dry-run"], &words[..]].concat());
         assert!(!ran.err.contains("no unit"), "{}", ran.err);
     }
-    let zeros = "name = \"x\"\nramp_up = 0\ndrain = \"0\"\nduration = \"1s\"\n[[group]]\nworkload = \"empty\"\n";
+    let zeros = "name = \"x\"\nramp_up = 0\ndrain = \"0\"\nduration = \"1s\"\n[[group]]\n\
+                 workload = \"empty\"\n";
     let file = home.write("zeros.toml", zeros);
     let ran = home.run(&["run", &file, "--dry-run"]).good();
     assert!(ran.out.contains("ramp-up 0s, measured 1s, drain at most 0s"), "{}", ran.out);

@@ -187,7 +187,8 @@ fn hammerdb(
         // What a script drops at last is what it is for.
         if let Some((line, what)) = script.without_load.last().filter(|_| !script.has_built) {
             return Err(BadPlan(format!(
-                "{name}:{line}: the script runs no load: to {what} its data, type dbdyno {what} {words}"
+                "{name}:{line}: the script runs no load: to {what} its data, type dbdyno {what} \
+                 {words}"
             )));
         }
         let text = format!("to build alone, type dbdyno build {words}");
@@ -214,7 +215,7 @@ fn hammerdb(
     Ok((settings, if is_analytical { "tpch" } else { "tpcc" }))
 }
 
-/// Returns the words of a command about the data of a script: the workload, its size and the target.
+/// Returns the words of a command about the data of a script: the workload, its size, the target.
 fn words_of(settings: &Settings, is_analytical: bool) -> String {
     let (workload, size) = if is_analytical { ("tpch", "scale") } else { ("tpcc", "warehouses") };
     let of_size = settings.get(&Key::Parameter(size));

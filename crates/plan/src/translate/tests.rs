@@ -241,8 +241,8 @@ fn a_command_that_drops_data_is_not_translated() {
 
 #[test]
 fn a_script_without_a_load_is_answered_with_a_command() {
-    let drop = "dbset db maria\ndiset connection maria_host localhost\ndiset connection maria_socket \
-                /s\ncheckschema\ndeleteschema\n";
+    let drop = "dbset db maria\ndiset connection maria_host localhost\ndiset connection \
+                maria_socket /s\ncheckschema\ndeleteschema\n";
     assert_eq!(
         refused("a.tcl", drop),
         "a.tcl:5: the script runs no load: to drop its data, type dbdyno drop tpcc --target \
