@@ -71,8 +71,8 @@ pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     )))
 }
 
-/// Smallest number of statements that each client must be able to keep prepared, so that it does not
-/// close one that it needs in the same transaction.
+/// Smallest number of statements that each client must be able to keep prepared, so that it does
+/// not close one that it needs in the same transaction.
 const STATEMENTS_LEAST: u64 = 64;
 
 /// Number of statements that each client's session keeps prepared, and why it is not all of them.

@@ -14,12 +14,14 @@ use crate::open::{check_workload, is_apart_from};
 use crate::run::RunOptions;
 use crate::script_commands::may_start_programs;
 use crate::seek::{self, Search};
+use crate::tune::{self, Tuning};
 
 /// What a plan makes.
 pub enum Intended<'a> {
     Run(&'a Plan),
     Experiment(&'a Planned),
     Search(&'a Search),
+    Tuning(&'a Tuning),
 }
 
 /// Checks what was intended, and returns what it would do. The caller adds the limits of the
@@ -45,6 +47,11 @@ pub fn dry_run(intended: &Intended<'_>, options: &RunOptions) -> Result<DryRun, 
             let first = search.first_plan()?;
             let dry = of_plan("search", &first, options, seek::forecast(search))?;
             Ok(DryRun { notes: search.note().into_iter().collect(), ..dry })
+        }
+        Intended::Tuning(tuning) => {
+            let (defaults, forecast) = (tuning.default_plan()?, tune::forecast(tuning)?);
+            let dry = of_plan("tuning", &defaults, options, forecast)?;
+            Ok(DryRun { axes: tuning.axes().to_vec(), ..dry })
         }
     }
 }

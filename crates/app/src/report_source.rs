@@ -138,8 +138,8 @@ impl ReportSource {
         Ok(ReportSource::Comparison(Box::new(report), gates, runs))
     }
 
-    /// Returns the subject of a page about a stored experiment, search or tuner. An experiment is judged
-    /// by `figure`, or by its primary metric if that is `None`.
+    /// Returns the subject of a page about a stored experiment, search or tuner. An experiment is
+    /// judged by `figure`, or by its primary metric if that is `None`.
     pub fn of_experiment(
         store: &Store,
         experiment: &Experiment,

@@ -13,7 +13,7 @@ use analysis::figures::{Required, value_as_written};
 use analysis::report::Report;
 use engine::Stop;
 use model::{
-    Choice, Experiment, NS_PER_S, Order, Plan, Point, Status, Target, Tune, format_duration,
+    Axis, Choice, Experiment, NS_PER_S, Order, Plan, Point, Status, Target, Tune, format_duration,
 };
 use monitor::wall_clock;
 use plan::{TunePlan, read_toml, to_toml};
@@ -107,6 +107,11 @@ impl Tuning {
     /// Returns the target of the tuner, to which the caller may add a password.
     pub fn target(&mut self) -> &mut Target {
         &mut self.target
+    }
+
+    /// Returns the parameters with all their values.
+    pub fn axes(&self) -> &[Axis] {
+        &self.tune_plan.axes
     }
 
     /// Returns the tuner's plan with the defaults.
@@ -391,7 +396,10 @@ fn tuned_trial(tune: &Tune, planned: PlannedTrial, trials: &[TrialReport]) -> Tu
         keeps_limits: valid.is_some_and(|trial| keeps_limits(tune, &trial.report)),
         why: match shown {
             Some(trial) => why_failed(&trial.report),
-            None => Some("no run began".to_owned()),
+            None => {
+                let why = "no run began: the server rejected the values, or did not start";
+                Some(why.to_owned())
+            }
         },
     }
 }

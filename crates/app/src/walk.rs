@@ -30,7 +30,8 @@ pub(crate) struct Step {
     pub(crate) added: Vec<(u32, Point, Plan)>,
 }
 
-/// Order in which an experiment chooses its trials: a grid of all points and repeats, a search or a tuner.
+/// Order in which an experiment chooses its trials: a grid of all points and repeats, a search or a
+/// tuner.
 pub(crate) trait Walk {
     /// Returns the word for a trial in messages: `trial` or `probe`.
     fn noun(&self) -> &'static str;

@@ -6,7 +6,7 @@
 
 use std::ops::{Index, IndexMut};
 
-/// Number of statements that a session keeps unless it is told another one: a prepared statement
+/// Number of statements that a session keeps unless the run sets another one: a prepared statement
 /// takes about 10 KB in a server or an embedded database.
 pub const KEPT_MOST: usize = 8_192;
 /// Smallest number of statements that a session keeps, whatever it was told.

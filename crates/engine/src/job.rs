@@ -24,8 +24,8 @@ pub enum RecordedAs {
     /// An attempt has failed, and another follows. The sample has the traffic of this attempt
     /// alone, which is again part of that of the sample at the end.
     Retried,
-    /// The transaction was not executed, because it had waited too long. The sample then has its intended start,
-    /// and as its end the instant at which it was dropped.
+    /// The transaction was not executed, because it had waited too long. The sample then has its
+    /// intended start, and as its end the instant at which it was dropped.
     Skipped,
 }
 

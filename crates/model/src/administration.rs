@@ -58,9 +58,9 @@ pub struct Administration {
     /// Query that returns one row for each server setting that requires a primary key in every
     /// table; `None` if no server of this kind has such a setting.
     pub demands_keys: Option<&'static str>,
-    /// Query for tables that hide others: those that a name without a schema means, while the schema
-    /// of `dbdyno_meta` has a table of the same name. Each row has the table's name, its schema and
-    /// that of `dbdyno_meta`. `None` if names do not depend on an order of schemas.
+    /// Query for tables that hide others: those that a name without a schema means, while the
+    /// schema of `dbdyno_meta` has a table of the same name. Each row has the table's name, its
+    /// schema and that of `dbdyno_meta`. `None` if names do not depend on an order of schemas.
     pub hiding_tables: Option<&'static str>,
     /// Query for the stored routines of this database: each row has a name and a text that contains
     /// the routine's [mark](crate::Routine::mark). Empty if the database has no routines.

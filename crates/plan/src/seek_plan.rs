@@ -18,7 +18,7 @@ use crate::place::{Place, check_axes, parameters_of, places, put, written_at};
 use crate::search_budget::{arrivals_needed, budget_ns_min};
 use crate::table::ExperimentValues;
 use crate::toml_file::read_toml;
-use crate::tune_plan::is_no_tuner;
+use crate::vary::is_no_tuner;
 use crate::written::{From, Values, Written};
 
 /// A search for the highest value at which objectives are met, parsed and checked from a draft.

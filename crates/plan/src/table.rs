@@ -346,14 +346,14 @@ parameters! {
     seek_budget: Duration = "10m", AnyValue,
         "Total load time of a search, ramp-ups included; the search divides it into runs (probes)",
         |experiment| experiment.walk.seek().map(|seek| seek.budget_ns);
-    maximize: Optional<Text> = "", Checked,
+    maximize: Optional<Text> = "", AnyValue,
         "Tune: find the values of the varied parameters (--vary) with the highest figure, such as \
          tps or nopm (docs/reference/tune.md)",
         |experiment| goal_of(experiment, TuneGoal::Maximize);
-    minimize: Optional<Text> = "", Checked,
+    minimize: Optional<Text> = "", AnyValue,
         "Tune: find the values of the varied parameters (--vary) with the lowest figure, such as p99",
         |experiment| goal_of(experiment, TuneGoal::Minimize);
-    limits: Optional<Text> = "", Checked,
+    limits: Optional<Text> = "", AnyValue,
         "Limits that the best values of a tuner have to keep: 'p99<50ms'; separate several by \
          commas",
         |experiment| {

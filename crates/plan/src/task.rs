@@ -1,5 +1,6 @@
-//! The use case that a plan requests: a run, an experiment, a search or a tuner. Not here: the execution
-//! (app).
+//! The use case that a plan requests: a run, an experiment, a search or a tuner.
+//!
+//! Not here: the execution (app).
 
 use model::{Plan, Target};
 

@@ -620,8 +620,11 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
 
 #[test]
 fn every_parameter_of_an_experiment_is_printed_as_it_is_declared() {
-    let is_of_search = |name: &str| ["seek", "objective", "seek_budget"].contains(&name);
-    for row in EXPERIMENT.iter().map(|row| &row.parameter).filter(|row| !is_of_search(row.name)) {
+    const OF_SEARCH: [&str; 3] = ["seek", "objective", "seek_budget"];
+    const OF_TUNER: [&str; 6] =
+        ["maximize", "minimize", "limits", "trials", "confirm_pairs", "strategy"];
+    let is_other = |name: &str| OF_SEARCH.contains(&name) || OF_TUNER.contains(&name);
+    for row in EXPERIMENT.iter().map(|row| &row.parameter).filter(|row| !is_other(row.name)) {
         let beside = if row.name == "wait_at_most" { "wait_until = 'SELECT 1'\n" } else { "" };
         let value = another(row);
         let text = format!(
@@ -671,4 +674,23 @@ fn a_plan_of_an_earlier_version_is_read_and_printed_with_todays_keys() {
     let twice = "duration = '5s'\nphases.measure = '6s'\n[[group]]\nworkload = 'empty'";
     let why = decided(twice).expect_err("it is written twice");
     assert!(why.contains("'phases.measure' is 'duration', which is written at"), "{why}");
+}
+
+#[test]
+fn a_tuner_is_printed_as_it_is_declared() {
+    let text = "target = 'managed:mariadb'\n[[group]]\nworkload = 'empty'\nclients = 2\n\
+                [experiment]\nmaximize = 'tps'\nlimits = 'p99<50ms, mean<1s'\ntrials = 70\n\
+                confirm_pairs = 8\nstrategy = 'model'\npause = '1s'\n\
+                vary.'server.max_connections' = '10..1000'\nvary.clients = [4, 8]\n";
+    let draft = read_toml("plan.toml", text).expect("TOML");
+    let no_default = |_: &str| Err("it names its target".to_owned());
+    let decided = crate::decide_tune(&draft, &no_default).expect("a tuner");
+    assert_eq!((decided.tune.n_trials, decided.tune.n_pairs), (70, 8));
+    assert_eq!(decided.tune.limits, ["p99<50ms", "mean<1s"]);
+    assert_eq!(decided.axes[0].values.len(), 8, "{:?}", decided.axes[0]);
+    let defaults = decided.plan(None, &no_default).expect("a plan");
+    assert_eq!(defaults.groups[0].clients, 2);
+    let of_levels = decided.plan(Some(&[7, 1]), &no_default).expect("a plan");
+    assert_eq!(of_levels.groups[0].clients, 8);
+    assert!(of_levels.target.to_string().contains("max_connections=1000"), "{}", of_levels.target);
 }

@@ -138,26 +138,6 @@ fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects keys of a tuner in a draft that has no figure to tune for.
-pub(crate) fn is_no_tuner(values: &ExperimentValues) -> Result<(), BadPlan> {
-    let ExperimentValues { limits, trials, confirm_pairs, strategy, .. } = values;
-    let why =
-        |from: &From| format!("it needs a tuner: write {} too", spelled("maximize", "tps", from));
-    if limits.is_written() {
-        return Err(limits.bad(why(&limits.from)));
-    }
-    if trials.is_written() {
-        return Err(trials.bad(why(&trials.from)));
-    }
-    if confirm_pairs.is_written() {
-        return Err(confirm_pairs.bad(why(&confirm_pairs.from)));
-    }
-    match strategy.is_written() {
-        true => Err(strategy.bad(why(&strategy.from))),
-        false => Ok(()),
-    }
-}
-
 impl TunePlan {
     /// Restores the tuner that a stored experiment contains, from the draft of its defaults.
     pub fn stored(draft: Draft, tune: Tune, axes: Vec<Axis>) -> TunePlan {

@@ -51,11 +51,9 @@ pub(crate) fn values_between(text: &str) -> Result<Option<Vec<String>>, String> 
             true => low * (high / low).powf(share),
             false => low + (high - low) * share,
         };
-        let written = match is_whole {
-            true => format!("{:.0}{unit}", value.round()),
-            // Four digits are finer than any step.
-            false => format!("{}{unit}", (value * 1e4).round() / 1e4),
-        };
+        // Four digits are finer than any step; adding 0 makes a negative zero a plain one.
+        let rounded = if is_whole { value.round() } else { (value * 1e4).round() / 1e4 } + 0.0;
+        let written = format!("{rounded}{unit}");
         if values.last() != Some(&written) {
             values.push(written);
         }

@@ -23,7 +23,6 @@ use crate::print::to_toml;
 use crate::repeat;
 use crate::table::ExperimentValues;
 use crate::target::check_values;
-use crate::tune_plan::is_no_tuner;
 use crate::written::From;
 
 /// An experiment (parameters to vary, repeats and policies), parsed and checked from a draft.
@@ -204,6 +203,26 @@ fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
         return Err(seek_budget.bad(why(&seek_budget.from)));
     }
     Ok(())
+}
+
+/// Rejects keys of a tuner in a draft that has no figure to tune for.
+pub(crate) fn is_no_tuner(values: &ExperimentValues) -> Result<(), BadPlan> {
+    let ExperimentValues { limits, trials, confirm_pairs, strategy, .. } = values;
+    let why =
+        |from: &From| format!("it needs a tuner: write {} too", spelled("maximize", "tps", from));
+    if limits.is_written() {
+        return Err(limits.bad(why(&limits.from)));
+    }
+    if trials.is_written() {
+        return Err(trials.bad(why(&trials.from)));
+    }
+    if confirm_pairs.is_written() {
+        return Err(confirm_pairs.bad(why(&confirm_pairs.from)));
+    }
+    match strategy.is_written() {
+        true => Err(strategy.bad(why(&strategy.from))),
+        false => Ok(()),
+    }
 }
 
 /// Rejects a varied parameter that changes the data, unless the data are rebuilt before each trial.

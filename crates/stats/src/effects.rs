@@ -10,7 +10,7 @@ use crate::mean::students_t;
 pub struct Effect {
     /// Estimate of the difference.
     pub shift: f64,
-    /// Its confidence interval.
+    /// Confidence interval of the difference.
     pub interval: (f64, f64),
 }
 

@@ -1,4 +1,5 @@
-//! Results of several runs together: experiments, searches, tuners, comparisons, histories and tables.
+//! Results of several runs together: experiments, searches, tuners, comparisons, histories and
+//! tables.
 //!
 //! All functions are pure functions of run reports. Not here: the report of one run and its figures
 //! (analysis), the execution of runs (app), and pages (render).

@@ -45,7 +45,7 @@ pub enum Verdict {
     BreaksLimits,
     /// It, or the defaults, failed in the trials that were to confirm it.
     Failed,
-    /// No configuration works.
+    /// All configurations but the defaults failed.
     NoneWorks,
     /// Not all trials were made.
     Unfinished,

@@ -200,25 +200,17 @@ pub(crate) fn run_at(
     wait_for_data(&plan, &groups, stop, &mut |text| watcher.doing(text))?;
     write_parameters(&mut plan, &groups);
     let mut database_facts = facts_of_database(open_target, stop)?;
-    let kept = admission::statements_kept(&plan, &groups, &database_facts)?;
-    groups.iter().for_each(|opened| opened.of_clients().keep_statements(kept.most));
+    let kept = keep_statements(&plan, &groups, &database_facts)?;
     kept.note.iter().for_each(|text| watcher.note(text));
     said.extend(kept.note);
-    database_facts.extend(match &path {
-        Some(path) => path.measured(stop)?,
-        None => Vec::new(),
-    });
-    let trial = options.trial.clone();
-    let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
+    if let Some(path) = &path {
+        database_facts.extend(path.measured(stop)?);
+    }
+    let described = describe(&plan, &groups, placement, &database_facts);
+    let description = Description { trial: options.trial.clone(), ..described };
     let arrivals = first_arrivals(&plan, &description);
     let (settings, shown) = settings_snapshot::before(open_target, stop);
-    let run = RunId(uuid::Uuid::now_v7().to_string());
-    let begun = Event::Begun {
-        run: run.clone(),
-        plan: plan::to_toml(&plan),
-        description: Box::new(description),
-    };
-    let mut sink = begin_record(begun, &run, &options, said, watcher)?;
+    let mut sink = begin_record(&plan, description, &options, said, watcher)?;
     let gathered = gather_facts(&plan, &options, database_facts, &groups, open_target);
     for fact in gathered.into_iter().chain(arrivals) {
         sink.tell(Event::Fact(fact));
@@ -255,6 +247,18 @@ pub(crate) fn run_at(
     conclude(outcome.err(), sink)
 }
 
+/// Lets the sessions of all clients keep as many statements prepared as the server allows, and
+/// returns how many.
+fn keep_statements(
+    plan: &Plan,
+    groups: &[Opened],
+    facts: &[Fact],
+) -> Result<admission::StatementsKept, Error> {
+    let kept = admission::statements_kept(plan, groups, facts)?;
+    groups.iter().for_each(|opened| opened.of_clients().keep_statements(kept.most));
+    Ok(kept)
+}
+
 /// Creates the workloads of all groups and chooses the placement. Fails if the run is impossible,
 /// before anything is built.
 fn admit(
@@ -282,14 +286,20 @@ fn write_parameters(plan: &mut Plan, groups: &[Opened]) {
 /// Creates the run in the store, if there is one, and records its first event and what happened
 /// before it (`said`, and `before` of the options).
 fn begin_record<'w>(
-    begun: Event,
-    run: &RunId,
+    plan: &Plan,
+    description: Description,
     options: &RunOptions,
     said: Vec<String>,
     watcher: &'w mut dyn Watcher,
 ) -> Result<RunSink<'w>, Error> {
+    let run = RunId(uuid::Uuid::now_v7().to_string());
+    let begun = Event::Begun {
+        run: run.clone(),
+        plan: plan::to_toml(plan),
+        description: Box::new(description),
+    };
     let writer = match &options.store {
-        Some(path) => Some(open_store(path, &begun, run, &options.labels)?),
+        Some(path) => Some(open_store(path, &begun, &run, &options.labels)?),
         None => None,
     };
     let mut sink = RunSink::new(writer, watcher);

@@ -330,7 +330,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .arg(flags::store())
         .arg(flags::output())
         .subcommand(run::command(words)?)
-        .subcommand(tune::command(words)?)
+        .subcommand(run::tune_command(words)?)
         .subcommands(data::commands(words)?)
         .subcommand(datagen::command(words)?)
         .subcommand(show::command(words)?)
@@ -361,9 +361,12 @@ fn command(words: &[String]) -> Result<Command, Error> {
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "tune", "show", "experiments"]),
     ("Other programs' command lines and files", &["sysbench", "pgbench", "translate"]),
-    ("Data", &["build", "check", "settle", "drop", "datagen"]),
+    ("Data", &["build", "check", "settle", "drop"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
-    ("Everything else", &["list", "config", "restore", "selfcheck", "completions", "man", "help"]),
+    (
+        "Everything else",
+        &["datagen", "list", "config", "restore", "selfcheck", "completions", "man", "help"],
+    ),
 ];
 
 /// Sets a help template in which the program's commands are listed in sections, which clap does not
@@ -390,7 +393,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let all = || command(&["dbdyno".to_owned()]);
     match matches.subcommand() {
         Some(("run", matches)) => run::run(matches, shell),
-        Some(("tune", matches)) => tune::tune(matches, shell),
+        Some(("tune", matches)) => run::tune(matches, shell),
         Some(("build", matches)) => data::build(matches, shell),
         Some(("check", matches)) => data::check(matches, shell),
         Some(("settle", matches)) => data::settle(matches, shell),

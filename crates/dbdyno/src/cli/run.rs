@@ -25,8 +25,24 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     with_workload(run_options::command(), words)
 }
 
+/// Returns the command `tune`, which is `run` with a figure to maximize or minimize.
+pub(crate) fn tune_command(words: &[String]) -> Result<Command, Error> {
+    let about = "Finds the best values of settings and parameters";
+    with_workload(run_options::command().name("tune").about(about), words)
+}
+
+pub(crate) fn tune(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let what = matches.get_one::<String>("what").expect("clap requires it");
+    let draft = draft_from_args::draft(what, matches, shell)?;
+    if !["maximize", "minimize"].iter().any(|key| draft.experiment.contains_key(key)) {
+        let why = "dbdyno tune needs a figure: write --maximize tps, or --minimize p99";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    run(matches, shell)
+}
+
 /// Adds the options of the workload that the command line names after this command.
-pub(crate) fn with_workload(mut command: Command, words: &[String]) -> Result<Command, Error> {
+fn with_workload(mut command: Command, words: &[String]) -> Result<Command, Error> {
     let what = named(words, command.get_name());
     let named = what.as_deref().and_then(|what| plan::workload_named(what).ok());
     if named.is_none() {

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use analysis::figures::Required;
 use app::Error;
+use app::dry_run::Intended;
 use app::seek::Use;
 use app::tune::{TuneResult, Tuning, forecast};
 use app::watcher::Watcher;
-use clap::{ArgMatches, Command};
+use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, TunePlan};
 use render::as_json;
@@ -16,33 +17,20 @@ use study::TuneReport;
 
 use super::live::Live;
 use super::metrics::Metrics;
-use super::own_folder::own_target;
+use super::own_folder::{own_target, target_unnamed};
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, figure_names, flags, password, print_document, required,
-    run_options, stored, trial_options,
+    DONE, FAILED, INTERRUPTED, Outcome, dry_run, figure_names, flags, password, print_document,
+    required, stored, trial_options,
 };
 use crate::shell::Shell;
 
-pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
-    let about = "Finds the best values of settings and parameters, and whether they are better";
-    super::run::with_workload(run_options::command().name("tune").about(about), words)
-}
-
-/// Runs the command `tune`, which is `run` with a figure to maximize or minimize.
-pub(crate) fn tune(matches: &ArgMatches, shell: &Shell) -> Outcome {
-    let what = matches.get_one::<String>("what").expect("clap requires it");
-    let draft = super::draft_from_args::draft(what, matches, shell)?;
-    if !["maximize", "minimize"].iter().any(|key| draft.experiment.contains_key(key)) {
-        let why = "dbdyno tune needs a figure: write --maximize tps, or --minimize p99";
-        return Err(Error::Usage(why.to_owned()));
-    }
-    super::run::run(matches, shell)
-}
-
 pub(crate) fn run(mut tune_plan: TunePlan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     trial_options::is_kept(matches)?;
-    let own_target = |workload: &str| own_target(workload, shell);
+    let own_target = |workload: &str| match dry_run::is_asked(matches) {
+        true => target_unnamed(workload, shell),
+        false => own_target(workload, shell),
+    };
     let plan = tune_plan.plan(None, &own_target)?;
     let asked = required::asked(matches)?.limits;
     tune_plan.tune.limits.extend(asked.iter().map(ToString::to_string));
@@ -53,6 +41,10 @@ pub(crate) fn run(mut tune_plan: TunePlan, matches: &ArgMatches, shell: &Shell) 
     let goal = model::Choice::name(tune_plan.tune.goal);
     figure_names::check_name(&format!("--{goal}"), &tune_plan.tune.figure, &plan)?;
     let tuning = Tuning::new(tune_plan, stored::labels(matches)?, &own_target)?;
+    if dry_run::is_asked(matches) {
+        let limits = limits.iter().map(ToString::to_string).collect();
+        return dry_run::print(&Intended::Tuning(&tuning), limits, matches, shell);
+    }
     make(tuning, matches, true, shell)
 }
 

@@ -27,7 +27,7 @@ fn a_plan_is_shown_on_a_screen_without_a_connection() {
         "[experiment]\nrepeat = 6\n[experiment.vary]\n\"group.writers.clients\" = [1, 2, 4]\n";
     let many = home.write("many.toml", plan(vary));
     let target = format!("--target={NOWHERE}");
-    let seek = ["tpcc", "--load=open", "--seek=rate=10..1000", "--objective=p99<100ms"];
+    let seek = ["tpcc", "--load=open", "--seek=rate=200..1000", "--objective=p99<100ms"];
     for (words, expect) in [
         (
             vec![one.as_str()],
@@ -36,7 +36,10 @@ fn a_plan_is_shown_on_a_screen_without_a_connection() {
         (vec![one.as_str(), "--require=p99<50ms"], vec!["p99<50ms", "one.toml"]),
         (vec![many.as_str()], vec!["experiment is valid", "18 trials, at least 9m", "=1, 2, 4"]),
         (vec![script.as_str(), &target], vec!["mine.sql", "4 clients, closed"]),
-        ([&seek[..], &[&target]].concat(), vec!["search is valid", "seeking rate from 10 to 1000"]),
+        (
+            [&seek[..], &[&target]].concat(),
+            vec!["search is valid", "seeking rate from 200 to 1000"],
+        ),
     ] {
         let ran = home.run(&[&["run", "--dry-run"], &words[..]].concat()).good();
         let page = ran.out.as_str();

@@ -62,6 +62,7 @@ mod tpch;
 mod tpch_killed;
 mod tpch_refused;
 mod translate;
+mod tune;
 mod unchanged;
 mod waiting;
 mod walk;

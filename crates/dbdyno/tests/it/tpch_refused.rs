@@ -57,3 +57,25 @@ fn tables_that_are_missing_or_of_somebody_else_are_named() {
     refused(&["build", "tpch", "--scale=0.01"], &["did not build"]);
     refused(&["run", "tpch", "--scale=0.01"], &["did not build"]);
 }
+
+#[test]
+fn tables_of_another_schema_are_not_taken_for_ours() {
+    let home = Home::new();
+    let target = url_of(POSTGRES.shared(), "hidden");
+    let flag = format!("--target={target}");
+    home.run(&["build", "tpcb", "-q", &flag]).good();
+    let change = |sql: &str| {
+        execute(session(&target).as_mut(), StatementKind::Other, sql);
+    };
+    change("CREATE SCHEMA other");
+    change("CREATE TABLE other.pgbench_tellers AS SELECT 42 AS id");
+    change("ALTER DATABASE hidden SET search_path = other, public");
+    for command in ["drop", "check", "build", "run"] {
+        let words = ["other.pgbench_tellers", "public.pgbench_tellers", "search_path"];
+        home.run(&[command, "tpcb", "-q", &flag]).code(1).warns(&words).is_a_sentence();
+    }
+    change("ALTER DATABASE hidden RESET search_path");
+    home.run(&["drop", "tpcb", "-q", &flag]).good();
+    // Only ours are gone.
+    change("DROP TABLE other.pgbench_tellers");
+}

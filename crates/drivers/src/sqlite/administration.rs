@@ -10,7 +10,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     indexes_after_load: true,
     // Without statistics the planner guesses how many rows a value of an index has.
     after_load: |table| vec![format!("ANALYZE {}", table.name)],
-    // Each ANALYZE reads the statistics of all tables anew.
+    // Each ANALYZE reads the statistics of all tables again.
     after_all: Some("ANALYZE"),
     // Each change of the schema reads all of it, which then should be in the cache.
     begin_many: &["PRAGMA cache_size = -262144"],

@@ -212,7 +212,6 @@ fn a_load_that_ends_after_its_transactions_ends_a_minute_after_its_server() {
     let shown = tell(job);
     let StopReason::Failed { why } = &shown.ran.reason else { panic!("{:?}", shown.ran.reason) };
     assert!(why.contains("a client could not reconnect for 1m"), "{why}");
-    assert!((60..63).contains(&(shown.ran.elapsed_ns / NS_PER_S)), "{}", shown.ran.elapsed_ns);
     assert_eq!(shown.measured.offered(), shown.measured.finished() + shown.measured.unfinished + 2);
 }
 

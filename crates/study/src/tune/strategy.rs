@@ -323,6 +323,7 @@ impl Tuner {
         while !configurations.is_empty() {
             for _ in 0..n_rounds(configurations.len()) {
                 self.round(course, stage, &configurations)?;
+                configurations.retain(|one| course.standing(*one, from).is_some());
             }
             course.sort(&mut configurations, from);
             let n_next = configurations.len().div_ceil(2).max(n_kept);

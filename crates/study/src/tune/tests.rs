@@ -1,3 +1,5 @@
+//! Tests of the tuner on simulated databases whose best configuration is known.
+
 use model::{Rng, Stream, TuneGoal, TuneStrategy};
 
 use super::*;

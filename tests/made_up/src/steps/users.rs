@@ -40,7 +40,7 @@ impl Client for User {
         Box::pin(async move {
             let (first, n) = self.statements_of[usize::from(self.kind)];
             for place in first..first + n {
-                execute(context.session(), StatementId(place), &[]).await?;
+                execute(context.session(), StatementId(place.into()), &[]).await?;
             }
             context.measured.push((0, u64::from(n)));
             Ok(Done::Committed)

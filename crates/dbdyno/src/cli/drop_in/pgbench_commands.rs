@@ -12,7 +12,7 @@ use workloads::script::sql;
 
 use crate::cli::script_host::OfProcess;
 
-/// Failures and retries.
+/// Numbers of attempts that failed, and of those that were retried.
 type Counts = (u64, u64);
 
 /// Host of scripts that counts what became of the commands that the database has rejected.

@@ -6,8 +6,8 @@ use std::ptr;
 
 use model::{Placeholder, Request, StatementId, StatementKind};
 
-/// Most statements that one client prepares: nine for each of 65,000 tables. A script that prepares one per event and closes it
-/// gets the same one again if its text is the same.
+/// Most statements that one client prepares: nine for each of 65,000 tables. A script that prepares
+/// one per event and closes it gets the same one again if its text is the same.
 const STATEMENTS_MAX: usize = 600_000;
 
 /// Returns the class of a statement by its first word. sysbench looks at the reply instead: rows
