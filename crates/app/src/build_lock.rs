@@ -33,7 +33,8 @@ pub(crate) struct HeldLock {
     /// Session that holds the lock; `None` if the database has no such locks, or once the lock was
     /// given back.
     session: Option<AdminSession>,
-    lock: DatabaseLock,
+    /// Statement that releases the lock.
+    release: String,
 }
 
 impl Drop for HeldLock {
@@ -45,7 +46,7 @@ impl Drop for HeldLock {
 impl HeldLock {
     fn give_back(&mut self) {
         if let Some(mut session) = self.session.take() {
-            session.say_last(self.lock.release);
+            session.say_last(&self.release);
         }
     }
 
@@ -57,7 +58,7 @@ impl HeldLock {
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<HeldLock, Error> {
         let lock = database.administration().build_lock;
-        HeldLock::take(database, lock, patience, is_stopped)?.ok_or_else(|| {
+        HeldLock::take(database, (lock, ""), patience, is_stopped)?.ok_or_else(|| {
             Error::Failed(
                 "another dbdyno process builds or drops data in this database: retry when it has \
                  ended"
@@ -72,21 +73,36 @@ impl HeldLock {
         database: &dyn Database,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<HeldLock>, Error> {
-        HeldLock::take(database, database.administration().run_lock, A_MOMENT, is_stopped)
+        let lock = database.administration().run_lock;
+        HeldLock::take(database, (lock, ""), A_MOMENT, is_stopped)
     }
 
-    /// Takes the lock `lock` of a database; `None` if another process has it for longer than
-    /// `patience`. On a database without such locks, returns one that excludes nobody.
+    /// Takes the lock of the tables of `workload`, which a run holds if no other may write into
+    /// them. `None` if another process has it for longer than three seconds.
+    pub(crate) fn of_tables(
+        database: &dyn Database,
+        workload: &str,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<HeldLock>, Error> {
+        let lock = database.administration().alone_lock;
+        HeldLock::take(database, (lock, workload), A_MOMENT, is_stopped)
+    }
+
+    /// Takes the lock `lock` of a database, in whose statements the name of a workload may be left
+    /// open; `None` if another process has it for longer than `patience`. On a database without
+    /// such locks, returns one that excludes nobody.
     fn take(
         database: &dyn Database,
-        lock: DatabaseLock,
+        (lock, workload): (DatabaseLock, &str),
         patience: Duration,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<HeldLock>, Error> {
-        let mut held = HeldLock { session: None, lock };
+        let named = |sql: &str| sql.replace("{workload}", workload);
+        let mut held = HeldLock { session: None, release: named(lock.release) };
         let Some((ask, first)) = lock.take.split_last() else {
             return Ok(Some(held));
         };
+        let ask = &named(ask);
         let session = held.session.insert(AdminSession::at(database)?);
         for sql in first {
             session.write(sql)?;

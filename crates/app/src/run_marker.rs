@@ -29,8 +29,18 @@ impl RunMarker {
     /// Marks the database in `file`. `None` if the mark cannot be created, since no run should fail
     /// for lack of a mark.
     pub(crate) fn beside(file: &Path) -> Option<RunMarker> {
+        RunMarker::with_suffix(file, SUFFIX)
+    }
+
+    /// Marks the tables of a workload in the database in `file`, into which only one run may write.
+    /// `None` if the mark cannot be created.
+    pub(crate) fn of_tables(file: &Path, workload: &str) -> Option<RunMarker> {
+        RunMarker::with_suffix(file, &format!("{SUFFIX}-{workload}"))
+    }
+
+    fn with_suffix(file: &Path, suffix: &str) -> Option<RunMarker> {
         let mut name = OsString::from(file.canonicalize().unwrap_or_else(|_| file.to_owned()));
-        name.push(SUFFIX);
+        name.push(suffix);
         let path = PathBuf::from(name);
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(&path).ok()?;
@@ -99,6 +109,20 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
         assert!(mark().is_alone());
         assert!(RunMarker::beside(Path::new("/proc/none/a.db")).is_none());
+    }
+
+    #[test]
+    fn only_one_run_is_alone_in_the_tables_of_a_workload() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = folder.path().join("a.db");
+        File::create(&database).expect("a file");
+        let mark = |workload| RunMarker::of_tables(&database, workload).expect("it is marked");
+        let first = mark("tpch");
+        assert!(first.is_alone() && mark("events").is_alone() && !mark("tpch").is_alone());
+        assert!(RunMarker::beside(&database).is_some_and(|mark| mark.is_alone()));
+        drop(first);
+        assert!(mark("tpch").is_alone());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub struct Administration {
     /// workload's tables, in which it could mark that it runs. Other machines notice the run by
     /// this lock.
     pub run_lock: DatabaseLock,
+    /// Lock that a run holds while it writes into the tables of a workload that only one run may
+    /// use; `{workload}` in its statements stands for the name of their data.
+    pub alone_lock: DatabaseLock,
     /// Statement after which a session sees everything that was committed on other hosts of the
     /// cluster, such as Galera's `wsrep_sync_wait`. If the server does not know the statement, its
     /// error is ignored. `None` if no server of this kind needs such a statement.
@@ -150,6 +153,7 @@ impl Administration {
         client_load: None,
         build_lock: DatabaseLock::NONE,
         run_lock: DatabaseLock::NONE,
+        alone_lock: DatabaseLock::NONE,
         sees_other_hosts: None,
         house_limits: &[],
         demands_keys: None,

@@ -60,6 +60,10 @@ pub(super) fn other_run(
         refuse_beside(&store, &others, plan, groups)?;
         other = others.first().map(|other| format!("{}, {}", other.name, other.run));
     }
+    if let Some(workload) = &presence.not_alone_in {
+        let elsewhere = "another run of dbdyno, kept in another store or in none,";
+        return Err(cannot_share(elsewhere, workload, plan));
+    }
     if let (None, Some(workload)) = (&other, &presence.locked_out_of) {
         return Err(Error::Failed(format!(
             "another run of dbdyno commits into the tables of {workload} in {} now, and their \
@@ -117,15 +121,20 @@ fn refuse_beside(
     for other in others {
         let Ok(Event::Begun { description, .. }) = store.begun(&other.run) else { continue };
         let theirs = description.groups.iter().filter_map(alone_in);
-        if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)) {
-            return Err(Error::Failed(format!(
-                "another run ({}, {}) writes into the tables of {workload} in {} now, and two \
-                 cannot: wait for it, stop it, or use another database",
-                other.name, other.run, plan.target
-            )));
+        if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)).as_deref() {
+            let other = format!("another run ({}, {})", other.name, other.run);
+            return Err(cannot_share(&other, workload, plan));
         }
     }
     Ok(())
+}
+
+fn cannot_share(other: &str, workload: &str, plan: &Plan) -> Error {
+    Error::Failed(format!(
+        "{other} writes into the tables of {workload} in {} now, and two cannot: wait for it, stop \
+         it, or use another database",
+        plan.target
+    ))
 }
 
 /// Returns the workload of another run's group if that workload must not share its tables; `None`

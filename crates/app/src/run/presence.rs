@@ -1,6 +1,6 @@
 //! Announces to runs with another store, or on other machines, that this run uses the database: by
 //! a file in the folder of a database file, or by a lock of the server if the tables have no
-//! `dbdyno_meta` to hold a mark. Both end with the process.
+//! `dbdyno_meta` to hold a mark, or if only one run may write into them. Both end with the process.
 //!
 //! Not here: marks in `dbdyno_meta` (database_mark), and runs in the same store (others).
 
@@ -26,7 +26,11 @@ pub(super) struct Presence {
     /// Workload whose tables another run is using; that run holds the server's lock. `None` if no
     /// such run was found.
     pub(super) locked_out_of: Option<String>,
-    _lock: Option<LockThread>,
+    /// Workload into whose tables another run writes and only one may; `None` if no such run was
+    /// found.
+    pub(super) not_alone_in: Option<String>,
+    _locks: Vec<LockThread>,
+    _alone: Vec<RunMarker>,
 }
 
 impl Presence {
@@ -39,24 +43,66 @@ impl Presence {
     ) -> Result<Presence, Error> {
         let file = drivers::file_of(&plan.target).filter(|file| file.exists());
         let marker = file.as_deref().and_then(RunMarker::beside);
+        let mut presence = Presence {
+            marker,
+            locked_out_of: None,
+            not_alone_in: None,
+            _locks: Vec::new(),
+            _alone: Vec::new(),
+        };
         let unmarked = |opened: &&Opened| opened.data == Data::Unmarked && counts_commits(opened);
-        let mut presence = Presence { marker, locked_out_of: None, _lock: None };
-        let Some(opened) = groups.iter().find(unmarked) else { return Ok(presence) };
-        if opened.database.administration().run_lock.take.is_empty() {
-            return Ok(presence);
+        if let Some(opened) = groups.iter().find(unmarked) {
+            let has_locks = !opened.database.administration().run_lock.take.is_empty();
+            if has_locks && !presence.takes(&opened.database, RunLock::OfRuns, stop)? {
+                presence.locked_out_of = Some(opened.workload.identity().workload);
+            }
         }
-        let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
-        let taken = run_interruptible(stop, "interrupted before the run began", move || {
-            LockThread::begin(database, word)
-        });
-        match taken {
-            Ok(Some(lock)) => presence._lock = Some(lock),
-            Ok(None) => presence.locked_out_of = Some(opened.workload.identity().workload),
-            Err(error @ Error::Interrupted(_)) => return Err(error),
-            Err(_) => {}
+        let mut seen: Vec<String> = Vec::new();
+        for opened in groups.iter().filter(|opened| opened.workload.needs_tables_alone()) {
+            let workload = opened.workload.identity().workload;
+            if seen.contains(&workload) {
+                continue;
+            }
+            seen.push(workload.clone());
+            let mark = file.as_deref().and_then(|file| RunMarker::of_tables(file, &workload));
+            let is_marked = mark.as_ref().is_some_and(|mark| !mark.is_alone());
+            presence._alone.extend(mark);
+            let has_locks = !opened.database.administration().alone_lock.take.is_empty();
+            let lock = RunLock::OfTables(workload.clone());
+            if is_marked || (has_locks && !presence.takes(&opened.database, lock, stop)?) {
+                presence.not_alone_in = Some(workload);
+            }
         }
         Ok(presence)
     }
+
+    /// Takes a lock of the server; returns false if another run has it.
+    fn takes(
+        &mut self,
+        database: &Arc<dyn Database>,
+        lock: RunLock,
+        stop: &Arc<Stop>,
+    ) -> Result<bool, Error> {
+        let (database, word) = (Arc::clone(database), Arc::clone(stop));
+        let taken = run_interruptible(stop, "interrupted before the run began", move || {
+            LockThread::begin(database, lock, word)
+        });
+        match taken {
+            Ok(Some(lock)) => self._locks.push(lock),
+            Ok(None) => return Ok(false),
+            Err(error @ Error::Interrupted(_)) => return Err(error),
+            Err(_) => {}
+        }
+        Ok(true)
+    }
+}
+
+/// Which lock of the server a run holds.
+enum RunLock {
+    /// Lock of runs that use tables without `dbdyno_meta`.
+    OfRuns,
+    /// Lock of the tables of this workload, into which only one run may write.
+    OfTables(String),
 }
 
 /// Returns true if a workload counts its commits in its tables, where commits of other runs would
@@ -74,16 +120,23 @@ struct LockThread {
 }
 
 impl LockThread {
-    /// Takes the server's lock for runs that use tables without `dbdyno_meta`, unless clients
-    /// connect through a pooler: the session would keep one of its few connections. `None` if
-    /// another run has the lock.
-    fn begin(database: Arc<dyn Database>, stop: Arc<Stop>) -> Result<Option<LockThread>, Error> {
+    /// Takes a lock of the server, unless clients connect through a pooler: the session would keep
+    /// one of its few connections. `None` if another run has the lock.
+    fn begin(
+        database: Arc<dyn Database>,
+        lock: RunLock,
+        stop: Arc<Stop>,
+    ) -> Result<Option<LockThread>, Error> {
         let (tell, heard) = channel();
         let (goes_on, is_over) = channel::<()>();
         let spawned = thread::Builder::new().name("run lock".to_owned()).spawn(move || {
-            let taken = match is_pooled(database.as_ref()) {
-                true => Ok(None),
-                false => HeldLock::of_run(database.as_ref(), &|| stop.is_asked()).map(Some),
+            let (database, is_stopped) = (database.as_ref(), || stop.is_asked());
+            let taken = match &lock {
+                _ if is_pooled(database) => Ok(None),
+                RunLock::OfRuns => HeldLock::of_run(database, &is_stopped).map(Some),
+                RunLock::OfTables(workload) => {
+                    HeldLock::of_tables(database, workload, &is_stopped).map(Some)
+                }
             };
             let (answer, held) = match taken {
                 Ok(Some(None)) => (Ok(false), None),

@@ -165,6 +165,9 @@ fn two_runs_with_refresh_functions_on_one_database_are_refused() {
     run.wait_until("the run in the store", is_begun);
     let refused = ["another run (tpch", "writes into the tables of tpch", "two cannot"];
     held.run(&POWER).code(1).warns(&refused).is_a_sentence();
+    let other = Held::new(held.target.clone());
+    let refused = ["kept in another store", "writes into the tables of tpch", "two cannot"];
+    other.run(&POWER).code(1).warns(&refused).is_a_sentence();
     held.run(&["run", "tpch", "--test=queries", "--transactions=2", "--check=off"]);
     held.kill(run, orders);
     held.is_whole();

@@ -32,6 +32,12 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         take: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA2(CONCAT('run ', DATABASE()), 224)), 0)"],
         release: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA2(CONCAT('run ', DATABASE()), 224)))",
     },
+    alone_lock: DatabaseLock {
+        take: &["SELECT GET_LOCK(CONCAT('dbdyno ', \
+                 SHA2(CONCAT('alone {workload} ', DATABASE()), 224)), 0)"],
+        release: "DO RELEASE_LOCK(CONCAT('dbdyno ', \
+                  SHA2(CONCAT('alone {workload} ', DATABASE()), 224)))",
+    },
     // Galera: reads wait until the commits of other nodes are applied here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     house_limits: &[

@@ -83,7 +83,8 @@ mod tests {
         let product = &super::super::PRODUCT;
         let administration = &product.administration;
         let mut texts: Vec<String> = Vec::new();
-        for lock in [administration.build_lock, administration.run_lock] {
+        let model::Administration { build_lock, run_lock, alone_lock, .. } = *administration;
+        for lock in [build_lock, run_lock, alone_lock] {
             texts.extend(lock.take.iter().chain([&lock.release]).map(ToString::to_string));
         }
         texts.push(administration.list_routines.to_owned());

@@ -46,6 +46,13 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         ],
         release: "ROLLBACK",
     },
+    alone_lock: DatabaseLock {
+        take: &[
+            "BEGIN ISOLATION LEVEL READ COMMITTED",
+            "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno alone {workload}'))::int",
+        ],
+        release: "ROLLBACK",
+    },
     house_limits: &["SELECT format('SET %I = 0', name) FROM pg_settings WHERE setting <> '0' AND \
                      name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', \
                      'idle_in_transaction_session_timeout', 'idle_session_timeout')"],
