@@ -438,6 +438,8 @@ fn what_is_not_there_yet_is_refused_with_the_remedy() {
     };
     check(&["build", "tpch", "--scale=0"], "0 is too small: it must be at least 0.01");
     check(&["build", "tpch", "--scale=0.001"], "0.001 is too small: it must be at least 0.01");
+    let nearest = "the nearest that work are 0.0119 and 0.0121";
+    check(&["build", "tpch", "--scale=0.012"], nearest);
     check(&["run", "tpch", "--rate=5"], "tpch executes one query after the other");
     check(&["run", "tpch", "--scale=0.01", "--clients=2"], "this test of tpch has 1 client");
     check(&["run", "tpch", "--test=throughput", "--streams=100"], "streams: 100 is too large");

@@ -114,6 +114,12 @@ struct Tpch {
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let settings = make.settings;
     let scale = settings.number("scale");
+    let keys = settings.chosen("keys");
+    if keys != Keys::None
+        && let Some(why) = population::refused_scale(scale)
+    {
+        return Err(BadParameter::named("scale", why));
+    }
     let streams = settings.count("streams") as u32;
     let course = Course::new(settings.chosen("test"), streams, scale);
     let kind = |name| Kind { name, weight: 1, keying_ns: 0, thinking_ns: 0 };
@@ -126,7 +132,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         query_limit_ns: Some(settings.duration_ns("query_timeout")).filter(|limit| *limit > 0),
         rows: population::Rows::new(
             scale,
-            settings.chosen("keys"),
+            keys,
             settings.chosen(storage_engine::NAME),
             make.data.map_or(make.seed, |data| data.seed),
         ),

@@ -82,6 +82,41 @@ impl Population for Rows {
     }
 }
 
+/// Number of suppliers of a part (clause 4.2.3).
+const SUPPLIERS_PER_PART: u64 = 4;
+/// Number of suppliers at a scale factor of 1.
+const SUPPLIERS: f64 = 10_000.0;
+
+/// Returns true if the formula of the standard (clause 4.2.3) names a supplier of a part twice at
+/// this scale factor, so that PARTSUPP cannot have its primary key.
+///
+/// With S suppliers, those of part p are numbered (p + i * d) mod S for i from 0 to 3, where d is
+/// S/4 + (p - 1)/S in whole numbers. Two are the same if S divides d, 2 * d or 3 * d.
+fn repeats_suppliers(scale: f64) -> bool {
+    let (n_suppliers, n_parts) = (n_rows(SUPPLIER, scale), n_rows(PART, scale));
+    let repeats =
+        |distance: u64| (1..SUPPLIERS_PER_PART).any(|i| (i * distance).is_multiple_of(n_suppliers));
+    let quarter = n_suppliers / SUPPLIERS_PER_PART;
+    (0..=(n_parts - 1) / n_suppliers).any(|turn| repeats(quarter + turn))
+}
+
+/// Returns the reason why the tables cannot have primary keys at this scale factor, with the next
+/// ones at which they can; `None` if they can.
+pub(super) fn refused_scale(scale: f64) -> Option<String> {
+    if !repeats_suppliers(scale) {
+        return None;
+    }
+    let n_suppliers = n_rows(SUPPLIER, scale);
+    let of = |n: u64| n as f64 / SUPPLIERS;
+    let works = |scale: &f64| !repeats_suppliers(*scale);
+    let below = (0..n_suppliers).rev().map(of).find(works)?;
+    let above = (n_suppliers + 1..).map(of).find(works)?;
+    Some(format!(
+        "{scale} gives a part the same supplier twice by the standard's formula, so partsupp \
+         cannot have its primary key: the nearest that work are {below} and {above}"
+    ))
+}
+
 type Emit<'e> = &'e mut dyn FnMut(&[Value<'_>]);
 
 /// Source of the rows that `generator` yields. The closure `row` turns each into values.
@@ -276,4 +311,39 @@ fn lineitems(scale: f64, part: i32, parts: i32) -> Box<dyn RowSource + Send> {
 /// Returns the only row of the table that counts refresh sets, of which none is used yet.
 fn refresh_state() -> Box<dyn RowSource + Send> {
     source(std::iter::once([1, 0, 0]), |row, _, emit| emit(&row.map(Value::Int)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use tpchgen::generators::PartSuppGeneratorIterator;
+
+    use super::*;
+
+    #[test]
+    fn scales_at_which_a_part_has_a_supplier_twice_are_those_that_are_refused() {
+        let is_unique = |scale: f64| {
+            let mut suppliers = HashSet::new();
+            (1..=n_rows(PART, scale) as i64).all(|part| {
+                suppliers.clear();
+                let of = |nth| PartSuppGeneratorIterator::select_part_supplier(part, nth, scale);
+                (0..SUPPLIERS_PER_PART as i64).all(|nth| suppliers.insert(of(nth)))
+            })
+        };
+        let thousandths = (10..=100).map(|n| f64::from(n) / 1_000.0);
+        // Of 231 suppliers, only parts beyond 20 for each have one twice.
+        let others = [0.0102, 0.0225, 0.0228, 0.0231, 0.02315, 0.0234, 0.024, 0.15, 0.3, 1.0];
+        let mut refused = Vec::new();
+        for scale in thousandths.chain(others) {
+            assert_eq!(repeats_suppliers(scale), !is_unique(scale), "{scale}");
+            if repeats_suppliers(scale) {
+                refused.push(scale);
+            }
+        }
+        let expect = [0.012, 0.015, 0.018, 0.021, 0.0102, 0.0225, 0.0228, 0.02315];
+        assert_eq!(refused, expect);
+        let why = refused_scale(0.012).expect("refused");
+        assert!(why.ends_with("the nearest that work are 0.0119 and 0.0121"), "{why}");
+    }
 }
