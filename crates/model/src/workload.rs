@@ -42,6 +42,16 @@ pub struct Check {
     pub sql: String,
 }
 
+/// A check that fails on data which the next run repairs by itself, so that its failure refuses no
+/// run and makes none invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepairedCheck {
+    /// Identifier of the [`Check`].
+    pub id: &'static str,
+    /// Sentence that a run says in place of the failure.
+    pub note: &'static str,
+}
+
 /// A query whose result is compared with a known answer.
 pub struct Answer {
     /// Identifier of the query, such as `q1`.
@@ -532,6 +542,11 @@ pub trait Workload: Send + Sync {
     /// Returns the consistency checks for the workload's data, with queries in this dialect.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         Vec::new()
+    }
+
+    /// Returns those of its [checks](Self::checks) whose failure the next run repairs.
+    fn repaired_checks(&self) -> &'static [RepairedCheck] {
+        &[]
     }
 
     /// Returns the queries whose results are compared with known answers, in this dialect; empty if

@@ -269,7 +269,8 @@ fn refresh_functions_change_what_they_should(site: &mut Site) {
     assert_eq!(orders[..2], [BEFORE.0[0] + 15, BEFORE.0[1] + sum + 15 * 8]);
     assert_eq!(sets, [1, 0]);
     assert!((15..=105).contains(&(lines[0] - BEFORE.1[0])), "{lines:?}");
-    assert_eq!(site.broken().len(), 3, "rows, orders, and an RF1 without its RF2");
+    let broken = site.broken();
+    assert!(broken.len() == 1 && broken[0].starts_with("refresh"), "{broken:?}");
     // The next client deletes the set that was left, and then executes all of its sequence.
     site.connect("power");
     site.execute(usize::MAX);

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{Check, CheckResult, Event, ScaleOf, StopReason};
+use model::{Check, CheckResult, Event, RepairedCheck, ScaleOf, StopReason};
 
 use super::member::{LoadEnded, RunMember, RunUnderWay};
 use super::sink::RunSink;
@@ -108,7 +108,8 @@ fn say(result: &CheckResult) -> String {
     format!("  check {id} ({title}) fails in {n_failed} {rows}: {}", examples.join("; "))
 }
 
-/// Executes the checks of all groups; groups with the same checks share one execution.
+/// Executes the checks of all groups; groups with the same checks share one execution. A failed
+/// check of data that the next run repairs becomes a note.
 fn check_all(
     groups: &[Opened],
     stop: &Arc<Stop>,
@@ -125,10 +126,17 @@ fn check_all(
         seen.push(checks);
         let (database, workload) = (&opened.database, &opened.workload);
         let mut nth = 0;
-        results.extend(check::check_interruptible(database, workload, stop, &mut |_title| {
+        let checked = check::check_interruptible(database, workload, stop, &mut |_title| {
             nth += 1;
             sink.watcher.doing(&format!("checking the data, {nth} of {n_checks}"));
-        })?);
+        })?;
+        for result in checked {
+            let is_it = |check: &&RepairedCheck| result.n_failed > 0 && check.id == result.id;
+            match workload.repaired_checks().iter().find(is_it) {
+                Some(repaired) => sink.note(repaired.note.to_owned()),
+                None => results.push(result),
+            }
+        }
     }
     Ok(results)
 }

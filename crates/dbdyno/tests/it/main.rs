@@ -59,6 +59,7 @@ mod sysbench_moments;
 mod target_from;
 mod terminal;
 mod tpch;
+mod tpch_half_done;
 mod tpch_killed;
 mod tpch_refused;
 mod translate;

@@ -13,7 +13,7 @@ use model::{
 use super::Substitution;
 use super::course::{Course, RF1, RF2, Role};
 use super::queries;
-use super::refresh::{self, SETS, Set, State};
+use super::refresh::{self, NOT_EXECUTED, Set, State};
 use super::substitution::{self, Parameters};
 use crate::tx_control::{control, end};
 
@@ -21,14 +21,15 @@ use crate::tx_control::{control, end};
 #[derive(Debug, Default)]
 pub(super) struct PowerTest {
     has_ended: AtomicBool,
-    /// Refresh sets that were used when the power test ended.
-    state: Mutex<State>,
+    /// Refresh sets that were used when the power test ended; `None` if its client lost its session
+    /// and so does not know them.
+    state: Mutex<Option<State>>,
     for_clients: Arc<Signal>,
     for_tasks: Arc<Signal>,
 }
 
 impl PowerTest {
-    fn end(&self, state: State) {
+    fn end(&self, state: Option<State>) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
         self.has_ended.store(true, Ordering::Release);
         self.for_clients.raise();
@@ -83,6 +84,10 @@ struct Refresh {
     set: Set,
     /// Whether the state was read before.
     has_begun: bool,
+    /// Whether `state` may be wrong, because a session was lost, maybe during a commit.
+    is_unsure: bool,
+    /// Number of sets that were inserted before the last RF1 began; `None` before the first RF1.
+    inserted_before: Option<i64>,
 }
 
 impl Executor {
@@ -118,43 +123,80 @@ impl Executor {
             query(context.session(), request, &mut |_| Ok(())).await?;
             return Ok(Done::Committed);
         }
-        let Refresh { state, set, .. } = &mut self.refresh;
-        let session = context.session();
-        control(session, Request::Begin).await?;
-        let said = match kind {
-            RF1 => refresh::insert(session, *state, set).await,
-            _ => refresh::delete(session, *state, scale).await,
-        };
-        let done = end(session, said.map(|()| Done::Committed)).await?;
-        match kind {
-            RF1 => state.inserted += 1,
-            _ => state.deleted += 1,
-        }
-        Ok(done)
+        let done = self.refresh.execute(context.session(), kind, scale).await;
+        self.refresh.is_unsure |= done.as_ref().is_err_and(|no| no.kind.breaks_session());
+        done
     }
 }
 
 impl Refresh {
     /// Reads which sets were used. The first time, deletes those sets that belong to earlier RF1s
-    /// whose RF2 was not executed, because a run ended in between.
-    async fn begin(&mut self, session: &mut dyn Session, scale: f64) -> Result<(), DbError> {
+    /// whose RF2 was not executed, because a run ended in between, and fails unless `n_needed` sets
+    /// are left. `n_needed` is `None` for a client beside which another one does that.
+    async fn begin(
+        &mut self,
+        session: &mut dyn Session,
+        scale: f64,
+        n_needed: Option<i64>,
+    ) -> Result<(), DbError> {
         self.state = State::read(session).await?;
+        self.is_unsure = false;
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
         }
-        while self.state.deleted < self.state.inserted {
-            control(session, Request::Begin).await?;
-            let said = refresh::delete(session, self.state, scale).await;
-            end(session, said.map(|()| Done::Committed)).await?;
-            self.state.deleted += 1;
-        }
-        if self.state.inserted >= SETS {
-            let message = format!("all {SETS} refresh sets are used: build the data again");
-            return Err(DbError::new(DbErrorKind::Other, message));
+        if let Some(n_needed) = n_needed {
+            self.state.check()?;
+            // Read again each time, since a session that only shows transactions does not commit.
+            for _ in self.state.deleted..self.state.inserted {
+                control(session, Request::Begin).await?;
+                let said = refresh::delete(session, self.state, scale).await;
+                end(session, said.map(|()| Done::Committed)).await?;
+                self.state = State::read(session).await?;
+            }
+            self.state.check_left(n_needed)?;
         }
         // Generates the text of which comments are parts, which takes a second.
         self.generate(scale);
         Ok(())
+    }
+
+    /// Executes a refresh function in a transaction. An RF2 fails without a statement if the RF1
+    /// before it has not committed, since it would delete orders in place of which none came.
+    async fn execute(
+        &mut self,
+        session: &mut dyn Session,
+        kind: KindIndex,
+        scale: f64,
+    ) -> Result<Done, DbError> {
+        if kind == RF1 {
+            // Until it is known, so that an RF1 that fails before it begins counts as failed too.
+            self.inserted_before = Some(i64::MAX);
+        }
+        if std::mem::take(&mut self.is_unsure) {
+            self.state = State::read(session).await?;
+            self.generate(scale);
+        }
+        match (kind, self.inserted_before) {
+            (RF1, _) => {
+                self.state.check_left(1)?;
+                self.inserted_before = Some(self.state.inserted);
+            }
+            (_, Some(before)) if self.state.inserted <= before => {
+                return Err(DbError::new(DbErrorKind::Other, NOT_EXECUTED));
+            }
+            _ => {}
+        }
+        control(session, Request::Begin).await?;
+        let said = match kind {
+            RF1 => refresh::insert(session, self.state, &self.set).await,
+            _ => refresh::delete(session, self.state, scale).await,
+        };
+        let done = end(session, said.map(|()| Done::Committed)).await?;
+        match kind {
+            RF1 => self.state.inserted += 1,
+            _ => self.state.deleted += 1,
+        }
+        Ok(done)
     }
 
     /// Generates the set of the next RF1, unless it is there.
@@ -172,7 +214,10 @@ impl Client for Executor {
             return None;
         }
         let scale = self.scale;
-        Some(Box::pin(async move { self.refresh.begin(context.session(), scale).await }))
+        // Of two clients that both repaired, one would fail.
+        let is_first = self.role == Role::Power || !self.course.has_power();
+        let n_needed = is_first.then(|| self.course.n_sets());
+        Some(Box::pin(async move { self.refresh.begin(context.session(), scale, n_needed).await }))
     }
 
     fn inputs(&mut self, number: Number) -> KindIndex {
@@ -203,8 +248,9 @@ impl Client for Executor {
         }
         self.follows = true;
         if self.role == Role::Refresh {
-            let state = self.power_test.state.lock();
-            self.refresh.state = *state.unwrap_or_else(PoisonError::into_inner);
+            let state = *self.power_test.state.lock().unwrap_or_else(PoisonError::into_inner);
+            self.refresh.is_unsure = state.is_none();
+            self.refresh.state = state.unwrap_or(self.refresh.state);
             self.refresh.generate(self.scale);
         }
         Input::Ready
@@ -214,7 +260,8 @@ impl Client for Executor {
         Box::pin(async move {
             let done = self.execute(context).await;
             if self.is_last && self.role == Role::Power {
-                self.power_test.end(self.refresh.state);
+                let Refresh { state, is_unsure, .. } = self.refresh;
+                self.power_test.end((!is_unsure).then_some(state));
             }
             done
         })

@@ -69,6 +69,12 @@ impl Course {
         matches!(self.test, Test::Power | Test::Both)
     }
 
+    /// Returns the number of refresh sets that the test uses.
+    pub(super) fn n_sets(self) -> i64 {
+        let of_throughput = if self.has_throughput() { self.streams } else { 0 };
+        i64::from(self.has_power()) + i64::from(of_throughput)
+    }
+
     /// Returns the number of clients before the first query stream of the throughput test.
     pub(super) fn first_stream(self) -> u32 {
         u32::from(self.test != Test::Throughput)
@@ -215,6 +221,10 @@ mod tests {
         assert_eq!(kinds(both, 3), kinds(throughput, 2));
         let number = Number::OfClient { client: 3, nth: 1 };
         assert_eq!(both.kind_of(number), RF2);
+        assert_eq!(
+            [Test::Queries, Test::Power, throughput.test, both.test].map(|test| of(test).n_sets()),
+            [0, 1, 2, 3]
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use model::{ComputedFigure, DbError, DbErrorKind, Direction, Execution, PrimaryM
 
 use super::course::{Course, RF1, RF2, Test};
 use super::queries::{ALL, QUERIES};
+use super::refresh::NOT_EXECUTED;
 
 /// Name of the composite of power and throughput.
 const QPHH: &str = "qphh_at_size";
@@ -101,8 +102,21 @@ impl Measured<'_> {
             (Some(DbErrorKind::Timeout), Some(limit_ns)) => {
                 DbError::timed_out(name, &duration(limit_ns)).to_string()
             }
+            _ if self.was_left_out(one) => NOT_EXECUTED.to_owned(),
             _ => format!("{name} failed"),
         }
+    }
+
+    /// Whether `one` is an RF2 that was not executed because the RF1 before it had failed.
+    fn was_left_out(self, one: &Execution) -> bool {
+        let is_rf1 = |other: &&Execution| {
+            let is_before = other.client == one.client && other.ended_ns <= one.started_ns;
+            other.kind == RF1 && is_before
+        };
+        let rf1 = self.executions.iter().filter(is_rf1).max_by_key(|other| other.ended_ns);
+        one.kind == RF2
+            && one.error == Some(DbErrorKind::Other)
+            && rf1.is_some_and(|rf1| !rf1.is_finished)
     }
 
     /// Returns the times of the queries of stream 0 in seconds, in the order of the queries. Fails,
@@ -128,6 +142,9 @@ impl Measured<'_> {
     /// geometric mean of the times of 22 queries and two refresh functions.
     fn power(self, queries_s: &[f64]) -> Result<f64, String> {
         let [insert, delete] = [RF1, RF2].map(|kind| self.only_time_s(usize::from(kind)));
+        if delete.as_ref().is_err_and(|why| why == NOT_EXECUTED) {
+            return Err(NOT_EXECUTED.to_owned());
+        }
         let times = raised(queries_s).chain([insert?, delete?]);
         let logs: f64 = times.map(f64::ln).sum();
         Ok(SECONDS_PER_HOUR * self.scale / (logs / (QUERIES + 2) as f64).exp())

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use model::{
     Answer, BadParameter, Check, Choice, Client, ComparedQuery, ComputedFigure, Dialect, Execution,
     Identity, Kind, KindIndex, KindTotals, Number, Parameter, ParameterKind, Places, Population,
-    PrimaryMetric, Producer, ScaleInData, ScaleOf, Sent, Statement, StatementKind, Workload,
-    choice,
+    PrimaryMetric, Producer, RepairedCheck, ScaleInData, ScaleOf, Sent, Statement, StatementKind,
+    Workload, choice,
 };
 
 use self::client::{Executor, PowerTest};
@@ -107,8 +107,6 @@ struct Tpch {
     rows: population::Rows,
     kinds: Vec<Kind>,
     power_test: Arc<PowerTest>,
-    /// Whether dbdyno built the data, so that the table with the number of refresh sets exists.
-    is_built: bool,
 }
 
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
@@ -138,7 +136,6 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         ),
         kinds: kinds.collect(),
         power_test: Arc::default(),
-        is_built: make.data.is_some(),
     }))
 }
 
@@ -272,7 +269,11 @@ impl Workload for Tpch {
     }
 
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
-        checks::checks(self.rows.scale, self.is_built)
+        checks::checks(self.rows.scale)
+    }
+
+    fn repaired_checks(&self) -> &'static [RepairedCheck] {
+        checks::REPAIRED
     }
 
     fn explained(&self, dialect: &Dialect) -> Vec<(KindIndex, String)> {
@@ -319,7 +320,7 @@ impl Workload for Tpch {
     fn answers_changed(&self) -> Option<(String, &'static str)> {
         let why = "refresh functions have changed the data, and answers are known only for \
                    unchanged data: build them again to compare answers";
-        self.is_built.then(|| (refresh::CHANGED.to_owned(), why))
+        Some((refresh::CHANGED.to_owned(), why))
     }
 }
 

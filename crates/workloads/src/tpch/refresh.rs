@@ -23,6 +23,9 @@ pub(super) const SETS: i64 = 1_000;
 /// keys, the standard's tables use the first eight.
 const KEY_GAP: i64 = 8;
 
+/// Error of an RF2 that must not be executed.
+pub(super) const NOT_EXECUTED: &str = "rf2 was not executed, because rf1 failed";
+
 /// Number of rows or keys of a statement; those that are left are sent one by one.
 const BATCH: usize = 50;
 
@@ -87,6 +90,27 @@ impl State {
         let why = "the table tpch_refresh is empty: build the data again";
         state.ok_or_else(|| DbError::new(DbErrorKind::Shape, why.to_owned()))
     }
+
+    /// Fails if more sets were deleted than inserted, as by earlier versions of dbdyno.
+    pub(super) fn check(self) -> Result<(), DbError> {
+        let State { inserted, deleted } = self;
+        let why = format!(
+            "rf2 was executed {deleted} times, but rf1 only {inserted} times: drop the data and \
+             build them again"
+        );
+        if deleted > inserted { Err(DbError::new(DbErrorKind::Other, why)) } else { Ok(()) }
+    }
+
+    /// Fails unless at least `n` sets are left to insert.
+    pub(super) fn check_left(self, n: i64) -> Result<(), DbError> {
+        let left = SETS - self.inserted;
+        let why = format!(
+            "{} of {SETS} refresh sets are used, and this run needs {n} more: drop the data and build \
+             them again",
+            self.inserted
+        );
+        if left < n { Err(DbError::new(DbErrorKind::Other, why)) } else { Ok(()) }
+    }
 }
 
 /// A set of orders to insert, with their lines.
@@ -99,7 +123,7 @@ pub(super) struct Set {
 }
 
 /// Returns the number of orders of a set.
-fn n_orders(scale: f64) -> i64 {
+pub(super) fn n_orders(scale: f64) -> i64 {
     n_rows(ORDERS, scale) as i64 / SETS
 }
 
@@ -219,7 +243,11 @@ pub(super) const CHANGED: &str = "SELECT inserted, deleted FROM tpch_refresh WHE
 
 /// Query that returns a row if RF1 was executed and the RF2 that belongs to it was not.
 pub(super) const HALF_DONE: &str =
-    "SELECT inserted, deleted FROM tpch_refresh WHERE inserted <> deleted";
+    "SELECT inserted, deleted FROM tpch_refresh WHERE inserted > deleted";
+
+/// Query that returns a row if RF2 was executed more often than RF1.
+pub(super) const OVERDONE: &str =
+    "SELECT inserted, deleted FROM tpch_refresh WHERE inserted < deleted";
 
 #[cfg(test)]
 mod tests {
