@@ -105,7 +105,7 @@ pub(crate) fn checks(database: &dyn Database, workload: &dyn Workload) -> Vec<Ch
 
 fn checks_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
     let mut checks = workload.checks(dialect);
-    checks.retain(|check| !lacks(dialect, workload) || !needs(workload, check));
+    checks.retain(|check| !has_no_transactions(dialect, workload) || !needs(workload, check));
     checks
 }
 
@@ -117,7 +117,8 @@ pub(crate) fn crosscheck(database: &dyn Database, workload: &dyn Workload) -> Op
 }
 
 fn crosscheck_in(dialect: &Dialect, workload: &dyn Workload) -> Option<Crosscheck> {
-    let is_left_out = lacks(dialect, workload) && workload.needs_transactions().crosscheck;
+    let is_left_out =
+        has_no_transactions(dialect, workload) && workload.needs_transactions().crosscheck;
     workload.crosscheck(dialect).filter(|_| !is_left_out)
 }
 
@@ -126,7 +127,7 @@ fn needs(workload: &dyn Workload, check: &Check) -> bool {
 }
 
 /// Returns true if the requested storage engine has no transactions.
-fn lacks(dialect: &Dialect, workload: &dyn Workload) -> bool {
+pub(crate) fn has_no_transactions(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| !engine.is_transactional)
 }
 

@@ -15,7 +15,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, no_complete_data, resolve_workload_interruptible,
 };
-use crate::routines;
+use crate::{routines, storage_engine};
 
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
@@ -76,6 +76,14 @@ pub fn trace(
     let all: Vec<(String, String)> =
         all.map(|routine| (routine.name.to_owned(), routine.create)).collect();
     for (opened, kind) in chosen {
+        if changes_data_for_good(opened, kind) {
+            if options.transaction.is_none() {
+                continue;
+            }
+            let why = "this transaction is shown only if it can be rolled back, and the storage \
+                       engine of the tables has no transactions: show another one";
+            return Err(Error::Usage(why.to_owned()));
+        }
         let (workload, database) = (Arc::clone(&opened.workload), Arc::clone(&opened.database));
         let TraceOptions { number, warm_up, .. } = *options;
         let traced = Traced { workload, database, kind, number, warm_up };
@@ -108,6 +116,13 @@ pub fn trace(
         warm_up: options.warm_up,
         transactions,
     })
+}
+
+/// Returns true if a transaction would have to be rolled back once shown, and cannot be.
+fn changes_data_for_good(opened: &Opened, kind: KindIndex) -> bool {
+    let workload = opened.workload.as_ref();
+    workload.is_shown_without_commit(kind)
+        && storage_engine::has_no_transactions(opened.database.dialect(), workload)
 }
 
 /// Returns the parameters of each role of clients that the workload has. If it has no roles, or the

@@ -3,7 +3,7 @@
 //!
 //! The transaction is the same one that a run measures. Not here: a load, retries, a recorder.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -103,8 +103,13 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     let statements: Arc<[Statement]> = workload.statements(database.dialect()).into();
     let session = block_on(database.connect(place, statements)).map_err(CannotTrace::Refused)?;
     let exchanges: Rc<RefCell<Vec<Exchange>>> = Rc::default();
+    let n_withheld: Rc<Cell<u32>> = Rc::default();
+    // What a client does when it begins is not committed either.
+    let mut kinds = 0..workload.kinds().len() as KindIndex;
+    let withholds = kinds.any(|kind| workload.is_shown_without_commit(kind));
     let observed = ObservedSession {
         session,
+        n_withheld: withholds.then(|| Rc::clone(&n_withheld)),
         clock: Rc::clone(&clock),
         exchanges: Rc::clone(&exchanges),
         begun: None,
@@ -124,8 +129,13 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
         if conversation.converse().is_err_and(|no| no.kind.breaks_session()) {
             let _ = block_on(model::reconnect(conversation.sessions.own()));
         }
+        if n_withheld.take() > 0 {
+            // The client takes its transaction as committed.
+            conversation.prepare().map_err(CannotTrace::Refused)?;
+        }
     }
     exchanges.borrow_mut().clear();
+    n_withheld.take();
     conversation.begin(number)?;
     let started_ns = clock.now();
     let outcome = conversation.converse();
@@ -138,6 +148,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     }
     let transaction = workload.kinds()[usize::from(traced.kind)].name.to_owned();
     let outcome = match outcome {
+        Ok(Done::Committed) if n_withheld.get() > 0 => TraceOutcome::RolledBack,
         Ok(Done::Committed | Done::Over) => TraceOutcome::Committed,
         Ok(Done::RolledBack) => TraceOutcome::RolledBack,
         Err(db_error) => TraceOutcome::Failed(db_error.to_string()),
@@ -229,6 +240,8 @@ impl Seen {
 /// A session that records each request with its reply and time, for a trace.
 struct ObservedSession {
     session: Box<dyn Session>,
+    /// Number of commits in place of which the session rolled back; `None` if it commits.
+    n_withheld: Option<Rc<Cell<u32>>>,
     clock: Rc<dyn Clock>,
     exchanges: Rc<RefCell<Vec<Exchange>>>,
     /// The request that is being executed, with the session's traffic before it; `None` between
@@ -262,6 +275,13 @@ impl ObservedSession {
 
 impl Session for ObservedSession {
     fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
+        let request = match (&self.n_withheld, request) {
+            (Some(n_withheld), Request::Commit) => {
+                n_withheld.update(|n| n + 1);
+                Request::Rollback
+            }
+            (_, request) => request,
+        };
         let mut statements = self.session.sent(request);
         for statement in statements.iter_mut().filter(|one| one.sent == Sent::Prepared) {
             statement.is_first_call = self.called.insert(statement.sql.clone());

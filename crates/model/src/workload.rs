@@ -549,6 +549,12 @@ pub trait Workload: Send + Sync {
         &[]
     }
 
+    /// Whether a transaction of this type is rolled back when it is executed only to be shown,
+    /// because its commit would use up a part of the data.
+    fn is_shown_without_commit(&self, _kind: KindIndex) -> bool {
+        false
+    }
+
     /// Returns the queries whose results are compared with known answers, in this dialect; empty if
     /// no answers are known for the workload's data. They may take long, so a run does not execute
     /// them.

@@ -15,7 +15,7 @@ use super::{Align, Cell, Column, Table};
 
 /// Largest length of an SQL statement on a trace's page, in characters; a longer one is cut, and
 /// the JSON of the trace has all of it.
-const SQL_SHOWN: usize = 600;
+const SQL_SHOWN: usize = 2_000;
 /// Largest length of a column's name in a traced reply, in characters; a longer one is cut.
 const NAME_SHOWN: usize = 30;
 /// Largest length of a single parameter value on a trace's page, in characters; a longer one is

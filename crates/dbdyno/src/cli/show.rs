@@ -27,7 +27,8 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     };
     let command = target_from::add(password::add(Command::new("show")))
         .about("Shows one transaction: statements, round trips, bytes and times")
-        .after_help("The transaction is executed, and what it writes is committed.")
+        .after_help("The transaction is executed, and what it writes is committed, except what a commit would \
+             use up: the refresh functions of tpch are rolled back.")
         .arg(workload_argument())
         .arg(
             Arg::new("transaction")

@@ -143,6 +143,25 @@ fn a_trial_of_an_experiment_executes_a_missing_rf2() {
 }
 
 #[test]
+fn transactions_that_are_shown_leave_the_data_as_they_are() {
+    let site = Site::on_sqlite();
+    let shown = site.call(&["show", "tpch"]).good();
+    shown.says(&["rf1: rolled back", "rf2: rolled back", "q1: committed", "ROLLBACK"]);
+    for query in ["q7", "q8", "q12", "q19"] {
+        let shown = site.call(&["show", "tpch", "--transaction", query]).good();
+        assert!(!shown.out.contains('…'), "{query}: {}", shown.out);
+    }
+    assert_eq!(site.sets(), [0, 0]);
+    let checked = site.call(&["check", "tpch"]).good();
+    checked.says(&["5 of 5 checks pass", "22 of 22 answers are right"]);
+    site.leave_half();
+    for warm_up in ["--warm-up=0", "--warm-up=3"] {
+        site.call(&["show", "tpch", warm_up]).good();
+        assert_eq!(site.sets(), [1, 0], "{warm_up}");
+    }
+}
+
+#[test]
 fn data_that_dbdyno_did_not_build_pass_their_checks_after_a_run() {
     let site = Site::on_sqlite();
     site.write("DROP TABLE dbdyno_meta");

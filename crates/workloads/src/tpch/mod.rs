@@ -276,6 +276,10 @@ impl Workload for Tpch {
         checks::REPAIRED
     }
 
+    fn is_shown_without_commit(&self, kind: KindIndex) -> bool {
+        kind >= course::RF1
+    }
+
     fn explained(&self, dialect: &Dialect) -> Vec<(KindIndex, String)> {
         // With the same values in each run, so that their plans can be compared.
         let queries = 0..QUERIES as KindIndex;
