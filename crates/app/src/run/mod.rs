@@ -203,9 +203,8 @@ pub(crate) fn run_at(
     let kept = keep_statements(&plan, &groups, &database_facts)?;
     kept.note.iter().for_each(|text| watcher.note(text));
     said.extend(kept.note);
-    if let Some(path) = &path {
-        database_facts.extend(path.measured(stop)?);
-    }
+    let of_path = path.as_ref().map(|path| path.measured(stop)).transpose()?;
+    database_facts.extend(of_path.into_iter().flatten());
     let described = describe(&plan, &groups, placement, &database_facts);
     let description = Description { trial: options.trial.clone(), ..described };
     let arrivals = first_arrivals(&plan, &description);
