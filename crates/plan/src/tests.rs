@@ -681,7 +681,7 @@ fn a_tuner_is_printed_as_it_is_declared() {
     let text = "target = 'managed:mariadb'\n[[group]]\nworkload = 'empty'\nclients = 2\n\
                 [experiment]\nmaximize = 'tps'\nlimits = 'p99<50ms, mean<1s'\ntrials = 70\n\
                 confirm_pairs = 8\nstrategy = 'model'\npause = '1s'\n\
-                vary.'server.max_connections' = '10..1000'\nvary.clients = [4, 8]\n";
+                vary.'server.max_connections' = ['10..1000']\nvary.clients = [4, 8]\n";
     let draft = read_toml("plan.toml", text).expect("TOML");
     let no_default = |_: &str| Err("it names its target".to_owned());
     let decided = crate::decide_tune(&draft, &no_default).expect("a tuner");

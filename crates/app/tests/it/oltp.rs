@@ -145,7 +145,7 @@ fn sysbench(kind: Kind, target: &Target, words: &[&str]) -> String {
         .arg(option("user", target.user.as_deref().expect("a user")))
         .arg(option("password", password))
         .arg(option("db", &target.path))
-        .args(["--tables=2", "--table-size=1000", "--threads=2", "--events=40", "--time=60"])
+        .args(["--tables=2", "--table-size=1000", "--threads=1", "--events=40", "--time=60"])
         .args(words);
     let output = command.output();
     let output = output.expect("sysbench starts: install the Debian package 'sysbench'");

@@ -47,7 +47,7 @@ fn a_plan_is_shown_on_a_screen_without_a_connection() {
         assert!(page.contains("Nothing was executed"), "{page}");
         assert!(page.contains(NOWHERE) && page.lines().count() <= SCREEN, "{page}");
     }
-    let json = home.json(&["run", &many, "--dry-run", "--output=json"]);
+    let json = home.json(&["run", &many, "--dry-run"]);
     assert_eq!(at(&json, "schema"), "dbdyno.dry_run/1");
     assert_eq!((number(&json, "points"), number(&json, "repeats")), (3.0, 6.0), "{json:#}");
     assert_eq!(number(&json, "ramp_up_s"), 0.0);

@@ -340,10 +340,9 @@ impl Statements {
 
     /// Marks the statement at `index` as not prepared if its preparation was sent but not answered.
     pub(super) fn give_up(&mut self, index: usize) {
-        if let Some(prepared) = self.prepared.used(index) {
-            if prepared.state == State::Asked {
-                prepared.state = State::Unknown;
-            }
+        let asked = self.prepared.used(index).filter(|prepared| prepared.state == State::Asked);
+        if let Some(prepared) = asked {
+            prepared.state = State::Unknown;
         }
     }
 

@@ -184,7 +184,7 @@ impl User {
         let last = match self.last.take() {
             Some(last) => last,
             None => {
-                let statement = StatementId(self.client as u32);
+                let statement = StatementId(self.client);
                 query_number(session, statement, &[]).await?.unwrap_or(0)
             }
         };
