@@ -33,7 +33,7 @@ use crate::time_left::TimeLeft;
 use crate::trial_runner::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
 };
-use crate::trials::{forget_unbegun, status, trial_reports};
+use crate::trials::{in_store, status, trial_reports};
 use crate::walk::{Step, Walk};
 
 /// Result of a search for the highest rate that meets all objectives. The search is complete, or
@@ -150,17 +150,10 @@ impl Search {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<SeekResult, Error> {
         is_apart_from(Some(&options.store), &self.target)?;
-        let store = Store::open(&options.store)?;
-        if is_new {
-            store.add_experiment(&self.experiment)?;
-        }
         let experiment = self.experiment.clone();
-        let result = self.go_on(&store, options, stop, watcher);
-        if is_new && result.is_err() {
-            // Report the first error, not a failed removal.
-            let _ = forget_unbegun(&store, &experiment);
-        }
-        result
+        in_store(&options.store, &experiment, is_new, |store| {
+            self.go_on(store, options, stop, watcher)
+        })
     }
 
     fn go_on(

@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use analysis::figures::{
@@ -17,6 +18,26 @@ use study::trials::TrialReport;
 use crate::error::Error;
 use crate::figure_names::{is_of_other, of_all_workloads};
 use crate::stored_report::{Kept, kept_report};
+
+/// Runs trials of a stored experiment. One that `is_new` is stored first, and removed from the
+/// store if it fails before its first run.
+pub(crate) fn in_store<T>(
+    path: &Path,
+    experiment: &Experiment,
+    is_new: bool,
+    run: impl FnOnce(&Store) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let store = Store::open(path)?;
+    if is_new {
+        store.add_experiment(experiment)?;
+    }
+    let result = run(&store);
+    if is_new && result.is_err() {
+        // Report the first error, not a failed removal.
+        let _ = forget_unbegun(&store, experiment);
+    }
+    result
+}
 
 /// Removes an experiment from the store if it has no trials, since there is nothing to resume.
 pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(), Error> {

@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::open::{can_have_tables, is_apart_from};
 use crate::seek::Use;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner, Tried};
-use crate::trials::{forget_unbegun, status, trial_reports};
+use crate::trials::{in_store, status, trial_reports};
 use crate::walk::{Step, Walk};
 
 /// Name of the configuration that leaves all parameters as they are.
@@ -154,17 +154,10 @@ impl Tuning {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<TuneResult, Error> {
         is_apart_from(Some(&options.store), &self.target)?;
-        let store = Store::open(&options.store)?;
-        if is_new {
-            store.add_experiment(&self.experiment)?;
-        }
         let experiment = self.experiment.clone();
-        let result = self.go_on(&store, options, stop, watcher);
-        if is_new && result.is_err() {
-            // Report the first error, not a failed removal.
-            let _ = forget_unbegun(&store, &experiment);
-        }
-        result
+        in_store(&options.store, &experiment, is_new, |store| {
+            self.go_on(store, options, stop, watcher)
+        })
     }
 
     fn go_on(

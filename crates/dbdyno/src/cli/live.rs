@@ -178,20 +178,26 @@ impl Watcher for Live {
     fn building(&mut self, progress: &Progress) {
         let left = progress.left_s.map_or(String::new(), |left| format!(", {left:.0} s left"));
         let (doing, n_rows) = (&progress.doing, format_count(progress.n_rows));
-        let rate = format_count(progress.rows_per_s as u64);
+        let rate = match progress.rows_per_s as u64 {
+            // No rows are loaded while tables and indexes are made.
+            0 => String::new(),
+            rate => format!(", {} rows/s", format_count(rate)),
+        };
         match &mut self.shown {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
                     let total = format_count(progress.n_rows_total);
-                    self.shell.say(&format!(
-                        "building {doing}: {n_rows} of about {total} rows, {rate} rows/s{left}"
-                    ));
+                    let rows = match progress.n_rows {
+                        0 => String::new(),
+                        _ => format!(": {n_rows} of about {total} rows"),
+                    };
+                    self.shell.say(&format!("building {doing}{rows}{rate}{left}"));
                 }
             }
             Shown::Drawn(drawing) => {
                 // The bar shows the share of all rows.
-                let text = format!("{doing}: {n_rows} rows, {rate} rows/s{left}");
+                let text = format!("{doing}: {n_rows} rows{rate}{left}");
                 drawing.building(progress.n_rows, progress.n_rows_total, &text);
             }
         }

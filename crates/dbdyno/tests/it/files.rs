@@ -94,7 +94,7 @@ fn mariadb_and_postgres_load_tbl_files_of_tpch_as_the_printed_commands_say() {
 fn an_interrupted_datagen_leaves_no_half_files() {
     let home = Home::new();
     let mut started = home.start(&["datagen", "tpcc", "--warehouses=20", "--output-dir=files"]);
-    started.wait_until("rows", |said| said.contains(" rows/s"));
+    started.wait_until("files", |said| said.contains("building "));
     started.interrupt();
     started.end().code(130).warns(&["only complete files were kept"]);
     for entry in fs::read_dir(home.path("files")).expect("it was made") {

@@ -77,7 +77,7 @@ fn crash(test: &TestServer, method: &str) {
     let mut server = test.start();
     let target = target(&server, "crashed");
     let mut build = home.start(&["build", "tpcc", &target, method, "--output=json"]);
-    build.wait_until("rows", |said| said.contains(" rows/s"));
+    build.wait_until("a table", |said| said.contains("building "));
     server.kill().expect("killed");
     server.restart().expect("it recovers");
     let built = build.end().good().json();
