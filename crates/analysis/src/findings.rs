@@ -258,8 +258,8 @@ fn is_full_early(tally: &Tally) -> bool {
     reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0
 }
 
-/// Returns true if an error stopped the run. That nothing finished, or not for long enough, then
-/// follows from it.
+/// Returns true if an error stopped the run. That error is then the cause of a short run and of
+/// missing results, which are not reported again.
 fn is_failed(tally: &Tally) -> bool {
     tally.ended.as_ref().is_some_and(|ended| matches!(ended.reason, StopReason::Failed { .. }))
 }

@@ -45,8 +45,8 @@ pub fn compare_answers(
     )
 }
 
-/// Fails if the two databases have different numbers of rows in a table, as the parameters of their
-/// data say.
+/// Fails if a table has different numbers of rows in the two databases. The numbers are those that
+/// follow from the parameters of each database's data.
 fn is_of_one_size([ours, theirs]: [&Opened; 2]) -> Result<(), Error> {
     let rows = |opened: &Opened| {
         let population = opened.workload.population()?;

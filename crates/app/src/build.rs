@@ -395,23 +395,21 @@ impl<'b> Builder<'b> {
         let analysing = wall_clock::now();
         let tables = self.population.tables();
         let steps = Steps::begin("statistics", tables.len());
-        for (nth, table) in tables.iter().enumerate() {
-            if tables.len() >= MANY {
-                self.may_go_on("before the statistics")?;
-                progress(steps.at(nth));
-            } else {
-                progress(steps.named("statistics"));
-            }
-            let all = (administration.after_load)(table);
-            let all = all.iter().filter(|_| !administration.analyses_all(tables.len()));
-            for sql in all {
-                self.surely(&mut |session, _| session.write(sql))?;
-            }
-        }
-        if let Some(sql) =
-            administration.after_all.filter(|_| administration.analyses_all(tables.len()))
-        {
+        if let Some(sql) = administration.after_all.filter(|_| tables.len() >= MANY) {
+            progress(steps.named("statistics"));
             self.surely(&mut |session, _| session.write(sql))?;
+        } else {
+            for (nth, table) in tables.iter().enumerate() {
+                if tables.len() >= MANY {
+                    self.may_go_on("before the statistics")?;
+                    progress(steps.at(nth));
+                } else {
+                    progress(steps.named("statistics"));
+                }
+                for sql in &(administration.after_load)(table) {
+                    self.surely(&mut |session, _| session.write(sql))?;
+                }
+            }
         }
         self.analyse_seconds = analysing.elapsed().as_secs_f64();
         let workload = self.opened.workload.identity().workload;

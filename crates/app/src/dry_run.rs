@@ -16,7 +16,7 @@ use crate::script_commands::may_start_programs;
 use crate::seek::{self, Search};
 use crate::tune::{self, Tuning};
 
-/// What a plan makes.
+/// A plan that was decided: a run, an experiment, a search or a tuner.
 pub enum Intended<'a> {
     Run(&'a Plan),
     Experiment(&'a Planned),
@@ -29,7 +29,7 @@ pub enum Intended<'a> {
 ///
 /// # Errors
 ///
-/// Those of the execution, except for what only a connection tells.
+/// The same as in an execution, except for errors that only the database can report.
 pub fn dry_run(intended: &Intended<'_>, options: &RunOptions) -> Result<DryRun, Error> {
     match intended {
         Intended::Run(plan) => of_plan("run", plan, options, forecast(plan)),

@@ -24,16 +24,7 @@ use crate::grid::Grid;
 use crate::imported;
 use crate::open::{can_have_tables, is_apart_from};
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
-use crate::trials::{Trials, forget_unbegun, status, trials};
-
-/// Result of an experiment that is complete, or was interrupted.
-pub struct ExperimentResult {
-    /// Report on the trials that have been run so far.
-    pub report: ExperimentReport,
-    /// True if all planned trials have a valid run.
-    pub is_good: bool,
-    pub is_interrupted: bool,
-}
+use crate::trials::{Trials, WalkResult, forget_unbegun, status, trials};
 
 /// An experiment that can be run: its description, and a complete plan for each point, which is a
 /// combination of the varied values.
@@ -61,7 +52,7 @@ pub fn run(
     options: &ExperimentOptions,
     stop: &Arc<Stop>,
     watcher: &mut dyn ExperimentWatcher,
-) -> Result<ExperimentResult, Error> {
+) -> Result<WalkResult<ExperimentReport>, Error> {
     for plan in &planned.plans {
         is_apart_from(Some(&options.store), &plan.target)?;
     }
@@ -100,7 +91,7 @@ pub fn resume(
     options: &ExperimentOptions,
     stop: &Arc<Stop>,
     watcher: &mut dyn ExperimentWatcher,
-) -> Result<ExperimentResult, Error> {
+) -> Result<WalkResult<ExperimentReport>, Error> {
     let Planned { experiment, plans } = planned;
     let mut runner = TrialRunner::new(options, experiment.clone(), plans)?;
     let ended = match runner.has_trials_left() {
@@ -119,7 +110,7 @@ pub fn resume(
     let store = Store::open_existing(&options.store)?;
     let report = report(&store, &experiment)?;
     let is_good = report.trials_done == report.trials;
-    Ok(ExperimentResult { report, is_good, is_interrupted })
+    Ok(WalkResult { report, is_good, is_interrupted })
 }
 
 /// Returns the report of a stored experiment, judged by the primary metric of its workload.

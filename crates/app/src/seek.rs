@@ -12,12 +12,10 @@ use std::sync::Arc;
 use analysis::report::Report;
 use engine::Stop;
 use model::{
-    Axis, DataPolicy, Experiment, Objective, Order, PlacementChoice, Plan, Point, Rng, RunId, Seek,
-    Stream, Target,
+    Axis, Experiment, Objective, PlacementChoice, Plan, Point, Rng, RunId, Seek, Stream, Target,
 };
-use monitor::wall_clock;
+use plan::SeekPlan;
 use plan::search_budget::budget_ns_for;
-use plan::{Draft, SeekPlan, read_toml, to_toml};
 use store::Store;
 use study::SeekReport;
 use study::environment::Environment;
@@ -33,28 +31,8 @@ use crate::time_left::TimeLeft;
 use crate::trial_runner::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
 };
-use crate::trials::{in_store, status, trial_reports};
+use crate::trials::{Use, WalkResult, begun, first_draft, in_store, status, trial_reports};
 use crate::walk::{Step, Walk};
-
-/// Result of a search for the highest rate that meets all objectives. The search is complete, or
-/// was interrupted.
-pub struct SeekResult {
-    /// Report on the probes so far; a probe is a run at one rate.
-    pub report: SeekReport,
-    /// True if the search has found a rate that further runs at that rate have confirmed.
-    pub is_good: bool,
-    pub is_interrupted: bool,
-}
-
-/// Purpose for which a stored search is loaded.
-#[derive(Clone, Copy)]
-pub enum Use<'d> {
-    /// The search's results are reported, without access to the database.
-    ToReport,
-    /// The search is continued. As in [`planned`](crate::experiment::planned), shell commands are
-    /// only allowed if they are also in the plan that was named on the command line.
-    ToGoOn(Option<&'d Draft>),
-}
 
 /// A search for the highest rate that meets all objectives, with its plan and the target with its
 /// password.
@@ -73,23 +51,11 @@ impl Search {
     ) -> Result<Search, Error> {
         let seek = seek_plan.seek.clone();
         let plan = seek_plan.plan(seek.low, 0, default_target)?;
+        let axis = Axis { name: seek.axis.clone(), values: Vec::new() };
+        let walk = model::Walk::Seek(seek);
         let experiment = Experiment {
-            id: uuid::Uuid::now_v7().to_string(),
-            name: plan.name.clone(),
-            started_unix_ms: wall_clock::unix_ms(),
-            axes: vec![Axis { name: seek.axis.clone(), values: Vec::new() }],
-            points: vec![Point { values: Vec::new(), plan: to_toml(&plan) }],
-            repeats: 1,
-            nesting: model::Nesting::default(),
-            stop: None,
-            order: Order::Sequential,
-            data: DataPolicy::Keep,
-            pause_ns: 0,
             wait_until: seek_plan.wait_until.clone(),
-            seed: plan.seed,
-            walk: model::Walk::Seek(seek),
-            labels,
-            reference: None,
+            ..begun(&plan, (vec![axis], Vec::new()), walk, labels)
         };
         Ok(Search { experiment, seek_plan, target: plan.target })
     }
@@ -97,16 +63,10 @@ impl Search {
     /// Loads the search of a stored experiment. Fails if the experiment is no search, or was made
     /// by an earlier method and is to be continued.
     pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
-        let (seek, point) = match (experiment.walk.seek(), experiment.points.first()) {
-            (Some(seek), Some(point)) => (seek.clone(), point),
-            _ => return Err(Error::Failed(format!("{} is not a search", experiment.id))),
+        let Some(seek) = experiment.walk.seek().cloned() else {
+            return Err(Error::Failed(format!("{} is not a search", experiment.id)));
         };
-        let place = format!("{}, experiment {}", store.display(), experiment.id);
-        let mut draft = read_toml(&place, &point.plan)?;
-        match use_of {
-            Use::ToReport => draft.at.clear(),
-            Use::ToGoOn(named) => draft.allow_commands_of(named)?,
-        }
+        let draft = first_draft(store, &experiment, use_of)?;
         if let (Use::ToGoOn(_), true) = (use_of, seek.method < METHOD_OF_SHARES) {
             let id = &experiment.id;
             return Err(Error::Usage(format!(
@@ -148,7 +108,7 @@ impl Search {
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<SeekResult, Error> {
+    ) -> Result<WalkResult<SeekReport>, Error> {
         is_apart_from(Some(&options.store), &self.target)?;
         let experiment = self.experiment.clone();
         in_store(&options.store, &experiment, is_new, |store| {
@@ -162,7 +122,7 @@ impl Search {
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<SeekResult, Error> {
+    ) -> Result<WalkResult<SeekReport>, Error> {
         let strategy = strategy_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
         // All probes get the placement of the highest one, which needs the most.
         let ends = vec![self.plan(strategy.low, 0)?, self.plan(strategy.high, 0)?];
@@ -179,7 +139,7 @@ impl Search {
         let is_interrupted = probed?;
         let report = report(store, &self.experiment)?;
         let is_good = report.recommended.is_some() && report.confirmed == Some(true);
-        Ok(SeekResult { report, is_good, is_interrupted })
+        Ok(WalkResult { report, is_good, is_interrupted })
     }
 }
 

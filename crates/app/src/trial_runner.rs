@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::report::Report;
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
@@ -68,8 +69,8 @@ pub trait ExperimentWatcher: Watcher {
 
 /// Result of one attempt at a trial.
 pub(crate) enum Tried {
-    /// The trial has a valid run, so that it counts.
-    Counts,
+    /// The trial has a valid run, so that it counts, with this report.
+    Counts(Box<Report>),
     /// The run is not valid, for this reason; another attempt may succeed.
     Not(String),
     /// An error prevented the run. If the next attempt meets the same one, so would all others.
@@ -559,7 +560,7 @@ impl<'o> TrialRunner<'o> {
             let mut after = result.report.checks.after.iter().flatten();
             let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
             self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);
-            return Ok(Tried::Counts);
+            return Ok(Tried::Counts(Box::new(result.report)));
         }
         if result.is_interrupted {
             return Ok(Tried::Interrupted);

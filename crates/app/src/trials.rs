@@ -1,5 +1,6 @@
-//! Reads the stored trials of an experiment, and the figures by which stored runs are selected and
-//! sorted. Not here: running trials (trial_runner).
+//! Creates, loads and stores experiments whose points are added one by one, reads the stored trials
+//! of all, and the figures by which stored runs are selected and sorted. Not here: running trials
+//! (trial_runner).
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,13 +12,82 @@ use analysis::figures::{
     short, spellings, unit, value_as_written,
 };
 use analysis::report::Report;
-use model::{Experiment, RunId, Status, did_you_mean};
+use model::{
+    Axis, DataPolicy, Experiment, Nesting, Order, Plan, Point, RunId, Status, Walk, did_you_mean,
+};
+use monitor::wall_clock;
+use plan::{Draft, read_toml, to_toml};
 use store::{Figures, Filter, HasFigures, Query, Sort, Store};
 use study::trials::TrialReport;
 
 use crate::error::Error;
 use crate::figure_names::{is_of_other, of_all_workloads};
 use crate::stored_report::{Kept, kept_report};
+
+/// Result of an experiment, a search or a tuner that is complete, or was interrupted.
+pub struct WalkResult<R> {
+    /// Report on the trials so far.
+    pub report: R,
+    /// True if it has the result that was asked for: all planned trials of an experiment are valid,
+    /// a search has confirmed its answer, or a tuner has a verdict.
+    pub is_good: bool,
+    pub is_interrupted: bool,
+}
+
+/// Purpose for which a stored search or tuner is loaded.
+#[derive(Clone, Copy)]
+pub enum Use<'d> {
+    /// Its results are reported, without access to the database.
+    ToReport,
+    /// It is continued. As in [`planned`](crate::experiment::planned), shell commands are only
+    /// allowed if they are also in the plan that was named on the command line.
+    ToGoOn(Option<&'d Draft>),
+}
+
+/// Returns the draft of the plan with which a stored search or tuner began.
+pub(crate) fn first_draft(
+    store: &Path,
+    experiment: &Experiment,
+    use_of: Use<'_>,
+) -> Result<Draft, Error> {
+    let place = format!("{}, experiment {}", store.display(), experiment.id);
+    let first = experiment.points.first();
+    let first = first.ok_or_else(|| Error::Failed(format!("{place} has no plan")))?;
+    let mut draft = read_toml(&place, &first.plan)?;
+    match use_of {
+        Use::ToReport => draft.at.clear(),
+        Use::ToGoOn(named) => draft.allow_commands_of(named)?,
+    }
+    Ok(draft)
+}
+
+/// Creates an experiment with a new id whose `walk` adds points to one with this plan. It keeps the
+/// data, and has neither pauses nor a condition for which trials wait.
+pub(crate) fn begun(
+    plan: &Plan,
+    (axes, values): (Vec<Axis>, Vec<String>),
+    walk: Walk,
+    labels: Vec<(String, String)>,
+) -> Experiment {
+    Experiment {
+        id: uuid::Uuid::now_v7().to_string(),
+        name: plan.name.clone(),
+        started_unix_ms: wall_clock::unix_ms(),
+        axes,
+        points: vec![Point { values, plan: to_toml(plan) }],
+        repeats: 1,
+        nesting: Nesting::default(),
+        stop: None,
+        order: Order::Sequential,
+        data: DataPolicy::Keep,
+        pause_ns: 0,
+        wait_until: None,
+        seed: plan.seed,
+        walk,
+        labels,
+        reference: None,
+    }
+}
 
 /// Runs trials of a stored experiment. One that `is_new` is stored first, and removed from the
 /// store if it fails before its first run.

@@ -15,8 +15,7 @@ use engine::Stop;
 use model::{
     Axis, Choice, Experiment, NS_PER_S, Order, Plan, Point, Status, Target, Tune, format_duration,
 };
-use monitor::wall_clock;
-use plan::{TunePlan, read_toml, to_toml};
+use plan::TunePlan;
 use store::Store;
 use study::TuneReport;
 use study::environment::Environment;
@@ -28,9 +27,8 @@ use study::tune::{
 
 use crate::error::Error;
 use crate::open::{can_have_tables, is_apart_from};
-use crate::seek::Use;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner, Tried};
-use crate::trials::{in_store, status, trial_reports};
+use crate::trials::{Use, WalkResult, begun, first_draft, in_store, status, trial_reports};
 use crate::walk::{Step, Walk};
 
 /// Name of the configuration that leaves all parameters as they are.
@@ -39,15 +37,6 @@ const DEFAULTS: &str = "default";
 const ATTEMPTS_MOST: u32 = 2;
 /// Number of configurations after which a tuner ends if all of them have failed.
 const FAILED_MOST: usize = 6;
-
-/// Result of a tuner that is complete, or was interrupted.
-pub struct TuneResult {
-    /// Report on the trials so far.
-    pub report: TuneReport,
-    /// True if all trials were made, so that there is a verdict.
-    pub is_good: bool,
-    pub is_interrupted: bool,
-}
 
 /// A tuner with its plan, and the target with its password.
 pub struct Tuning {
@@ -65,39 +54,24 @@ impl Tuning {
     ) -> Result<Tuning, Error> {
         let plan = tune_plan.plan(None, default_target)?;
         can_have_tables(&plan)?;
+        let defaults = (tune_plan.axes.clone(), defaults_of(&tune_plan));
+        let walk = model::Walk::Tune(tune_plan.tune.clone());
         let experiment = Experiment {
-            id: uuid::Uuid::now_v7().to_string(),
-            name: plan.name.clone(),
-            started_unix_ms: wall_clock::unix_ms(),
-            axes: tune_plan.axes.clone(),
-            points: vec![Point { values: defaults_of(&tune_plan), plan: to_toml(&plan) }],
-            repeats: 1,
-            nesting: model::Nesting::default(),
-            stop: None,
             order: Order::Random,
             data: tune_plan.data,
             pause_ns: tune_plan.pause_ns,
             wait_until: tune_plan.wait_until.clone(),
-            seed: plan.seed,
-            walk: model::Walk::Tune(tune_plan.tune.clone()),
-            labels,
-            reference: None,
+            ..begun(&plan, defaults, walk, labels)
         };
         Ok(Tuning { experiment, tune_plan, target: plan.target })
     }
 
     /// Loads the tuner of a stored experiment. Fails if the experiment is no tuner.
     pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Tuning, Error> {
-        let (tune, point) = match (experiment.walk.tune(), experiment.points.first()) {
-            (Some(tune), Some(point)) => (tune.clone(), point),
-            _ => return Err(Error::Failed(format!("{} is not a tuner", experiment.id))),
+        let Some(tune) = experiment.walk.tune().cloned() else {
+            return Err(Error::Failed(format!("{} is not a tuner", experiment.id)));
         };
-        let place = format!("{}, experiment {}", store.display(), experiment.id);
-        let mut draft = read_toml(&place, &point.plan)?;
-        match use_of {
-            Use::ToReport => draft.at.clear(),
-            Use::ToGoOn(named) => draft.allow_commands_of(named)?,
-        }
+        let draft = first_draft(store, &experiment, use_of)?;
         let tune_plan = TunePlan::stored(draft, tune, experiment.axes.clone());
         let no_default = |_: &str| Err("the stored plan has no target".to_owned());
         let target = tune_plan.plan(None, &no_default)?.target;
@@ -152,7 +126,7 @@ impl Tuning {
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<TuneResult, Error> {
+    ) -> Result<WalkResult<TuneReport>, Error> {
         is_apart_from(Some(&options.store), &self.target)?;
         let experiment = self.experiment.clone();
         in_store(&options.store, &experiment, is_new, |store| {
@@ -166,13 +140,13 @@ impl Tuning {
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<TuneResult, Error> {
+    ) -> Result<WalkResult<TuneReport>, Error> {
         let highest = self.tune_plan.axes.iter().map(|axis| axis.values.len() as u32 - 1);
         let highest: Vec<u32> = highest.collect();
         // All trials get one placement: that of the defaults and the highest values.
         let ends = vec![self.plan(None)?, self.plan(Some(&highest))?];
         let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
-        let mut configurations = Configurations::new(&self);
+        let mut configurations = Configurations::new(&self, store)?;
         let walked = runner.place(stop, watcher).and_then(|()| {
             configurations.placement = runner.plans[0].placement;
             runner.plans.truncate(1);
@@ -182,7 +156,7 @@ impl Tuning {
         let is_interrupted = walked?;
         let report = report(store, &self.experiment)?;
         let is_good = !is_interrupted && report.verdict != Verdict::Unfinished;
-        Ok(TuneResult { report, is_good, is_interrupted })
+        Ok(WalkResult { report, is_good, is_interrupted })
     }
 }
 
@@ -195,6 +169,7 @@ struct Configurations<'t> {
     tuning: &'t Tuning,
     tuner: Tuner,
     placement: model::PlacementChoice,
+    valid: Outcomes,
     /// Reasons why trials failed, by configuration and repeat.
     failed: BTreeMap<(u32, u32), String>,
     /// Number of failed attempts at the current trial.
@@ -202,19 +177,20 @@ struct Configurations<'t> {
 }
 
 impl<'t> Configurations<'t> {
-    fn new(tuning: &'t Tuning) -> Configurations<'t> {
-        Configurations {
+    fn new(tuning: &'t Tuning, store: &Store) -> Result<Configurations<'t>, Error> {
+        let trials = trial_reports(store, &tuning.experiment)?;
+        Ok(Configurations {
             tuning,
             tuner: tuning.tuner(),
+            valid: outcomes_of(&tuning.tune_plan.tune, &trials),
             placement: model::PlacementChoice::Auto,
             failed: BTreeMap::new(),
             attempts: 0,
-        }
+        })
     }
 
-    fn course(&self, runner: &TrialRunner<'_>) -> Result<Course, Error> {
-        let trials = trial_reports(&runner.store, &self.tuning.experiment)?;
-        Ok(replay(self.tuning, &trials, &|planned| self.failed.contains_key(&place(planned))))
+    fn course(&self) -> Course {
+        replay(&self.tuner, &self.valid, &|planned| self.failed.contains_key(&place(planned)))
     }
 }
 
@@ -228,7 +204,7 @@ impl Walk for Configurations<'_> {
     }
 
     fn next(&mut self, runner: &TrialRunner<'_>) -> Result<Option<Step>, Error> {
-        let course = self.course(runner)?;
+        let course = self.course();
         let Some(next) = course.next() else { return Ok(None) };
         let n_known = runner.experiment.points.len().min(runner.plans.len());
         let mut added = Vec::new();
@@ -261,13 +237,18 @@ impl Walk for Configurations<'_> {
 
     fn learn(
         &mut self,
-        runner: &TrialRunner<'_>,
+        _runner: &TrialRunner<'_>,
         step: &Step,
         tried: &Tried,
     ) -> Result<&'static str, Error> {
-        let (Tried::Not(why) | Tried::Refused(why) | Tried::Settled(why)) = tried else {
-            self.attempts = 0;
-            return Ok("");
+        let why = match tried {
+            Tried::Not(why) | Tried::Refused(why) | Tried::Settled(why) => why,
+            Tried::Counts(report) => {
+                self.valid.insert(step.place, outcome_of(&self.tuning.tune_plan.tune, report));
+                self.attempts = 0;
+                return Ok("");
+            }
+            Tried::Interrupted => return Ok(""),
         };
         self.attempts += 1;
         if self.attempts < ATTEMPTS_MOST && !matches!(tried, Tried::Settled(_)) {
@@ -280,7 +261,7 @@ impl Walk for Configurations<'_> {
                 "the trial with the defaults fails, so nothing can be compared with them: {why}"
             )));
         }
-        let course = self.course(runner)?;
+        let course = self.course();
         let has_worked = |(planned, outcome): (PlannedTrial, Outcome)| {
             planned.configuration != study::tune::DEFAULTS && outcome != Outcome::Failed
         };
@@ -297,15 +278,19 @@ fn place(planned: PlannedTrial) -> (u32, u32) {
     (planned.configuration, planned.repeat)
 }
 
-/// Returns the outcome of a planned trial by its valid run; `None` if it has none.
-fn outcome_of(tune: &Tune, planned: PlannedTrial, trials: &[TrialReport]) -> Option<Outcome> {
-    let is_here = |trial: &&TrialReport| {
-        (trial.point, trial.repeat) == place(planned) && counts(&trial.report)
-    };
-    let trial = trials.iter().rfind(is_here)?;
-    let score = value_as_written(&trial.report, &tune.figure).and_then(|value| score(tune, value));
-    let keeps_limits = keeps_limits(tune, &trial.report);
-    Some(score.map_or(Outcome::Failed, |score| Outcome::Value { score, keeps_limits }))
+/// Outcomes of the valid runs of a tuner, by configuration and repeat.
+type Outcomes = BTreeMap<(u32, u32), Outcome>;
+
+fn outcomes_of(tune: &Tune, trials: &[TrialReport]) -> Outcomes {
+    let valid = trials.iter().filter(|trial| counts(&trial.report));
+    valid.map(|trial| ((trial.point, trial.repeat), outcome_of(tune, &trial.report))).collect()
+}
+
+/// Returns the outcome of a valid run.
+fn outcome_of(tune: &Tune, report: &Report) -> Outcome {
+    let score = value_as_written(report, &tune.figure).and_then(|value| score(tune, value));
+    let keeps_limits = keeps_limits(tune, report);
+    score.map_or(Outcome::Failed, |score| Outcome::Value { score, keeps_limits })
 }
 
 /// Whether a run keeps all limits of a tuner. A limit without a figure is broken.
@@ -317,23 +302,17 @@ fn keeps_limits(tune: &Tune, report: &Report) -> bool {
     tune.limits.iter().all(|limit| keeps(limit).unwrap_or(false))
 }
 
-/// Returns the course of a tuner with the outcomes of these trials. A trial without a valid run has
+/// Returns the course of a tuner with the outcomes of its valid runs. A trial without one has
 /// failed if `has_failed` says so, or if trials follow it, since a tuner makes one after the other.
-fn replay(
-    tuning: &Tuning,
-    trials: &[TrialReport],
-    has_failed: &dyn Fn(PlannedTrial) -> bool,
-) -> Course {
-    let (tuner, tune) = (tuning.tuner(), &tuning.tune_plan.tune);
-    let valid = trials.iter().filter(|trial| counts(&trial.report));
-    let mut unseen: BTreeSet<(u32, u32)> = valid.map(|trial| (trial.point, trial.repeat)).collect();
+fn replay(tuner: &Tuner, valid: &Outcomes, has_failed: &dyn Fn(PlannedTrial) -> bool) -> Course {
+    let mut unseen: BTreeSet<(u32, u32)> = valid.keys().copied().collect();
     let mut outcomes = Vec::new();
     loop {
         let course = tuner.course(&outcomes);
         let n_before = outcomes.len();
         for planned in &course.planned[n_before.min(course.planned.len())..] {
-            let outcome = match outcome_of(tune, *planned, trials) {
-                Some(outcome) => outcome,
+            let outcome = match valid.get(&place(*planned)) {
+                Some(outcome) => *outcome,
                 None if has_failed(*planned) || !unseen.is_empty() => Outcome::Failed,
                 None => break,
             };
@@ -353,7 +332,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<TuneReport, Erro
     let trials = trial_reports(store, experiment)?;
     let status = status(store, experiment)?;
     let has_ended = status == Some(Status::Completed);
-    let course = replay(&tuning, &trials, &|_| has_ended);
+    let course = replay(&tuning.tuner(), &outcomes_of(tune, &trials), &|_| has_ended);
     let conclusion = conclude(&course).in_figure(tune);
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let tuned: Vec<TunedTrial> =

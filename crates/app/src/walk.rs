@@ -93,7 +93,7 @@ impl TrialRunner<'_> {
             };
             let noun = walk.noun();
             match tried {
-                Tried::Counts | Tried::Interrupted => {}
+                Tried::Counts(_) | Tried::Interrupted => {}
                 Tried::Settled(why) => watcher.note(&format!(
                     "a {noun}{at} does not count, and is not repeated because it would fail \
                      again: {why}"

@@ -30,7 +30,7 @@ pub struct Administration {
     /// move the auto-increment counter past the loaded rows and refresh the planner's statistics.
     pub after_load: fn(&Table) -> Vec<String>,
     /// Statement that refreshes the statistics of all tables of the database at once, in place of
-    /// `after_load` if there are [many](Administration::analyses_all); `None` if there is none, or
+    /// `after_load` if there are 100 tables or more; `None` if there is no such statement, or
     /// `after_load` does more.
     pub after_all: Option<&'static str>,
     /// Statements that a session executes before it creates, indexes or drops many tables. Their
@@ -132,11 +132,6 @@ impl DatabaseLock {
 }
 
 impl Administration {
-    /// Whether the statistics of `n_tables` tables are refreshed by one statement for all of them.
-    pub fn analyses_all(&self, n_tables: usize) -> bool {
-        self.after_all.is_some() && n_tables >= 100
-    }
-
     /// Defaults for a new driver: the database stores data, loads them in one session, and has no
     /// optional capability. Drivers and tests override individual fields.
     pub const PLAIN: Administration = Administration {

@@ -61,7 +61,7 @@ impl Steps {
     }
 }
 
-/// What a build tells while it creates tables, and when it ends early.
+/// Callbacks of a build while it creates tables: progress, and whether the user asks to stop.
 pub(super) struct Doing<'d> {
     pub(super) is_stopped: &'d (dyn Fn() -> bool + Sync),
     pub(super) progress: &'d mut dyn FnMut(&Progress),
@@ -180,8 +180,8 @@ pub(super) fn begin_many(
 }
 
 /// Creates table number `index` of `population`, counted from 0, and those of its secondary indexes
-/// that the database creates before loading. With `adds_keys`, a table without a primary key gets
-/// one.
+/// that the database creates before loading. With `adds_keys`, adds a primary key to a table that
+/// has none.
 fn create(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -199,7 +199,7 @@ fn create(
 }
 
 /// Returns the `CREATE TABLE` statement for table number `index` of `population`, counted from 0.
-/// With `adds_keys`, a table without a primary key gets one.
+/// With `adds_keys`, adds a primary key to a table that has none.
 pub(crate) fn definition(
     dialect: &Dialect,
     population: &dyn Population,

@@ -246,8 +246,8 @@ pub(crate) fn run_at(
     conclude(outcome.err(), sink)
 }
 
-/// Lets the sessions of all clients keep as many statements prepared as the server allows, and
-/// returns how many.
+/// Limits the prepared statements of each client's session to its share of the server's limit.
+/// Returns the limit, with a note for the user if it is less than the client needs.
 fn keep_statements(
     plan: &Plan,
     groups: &[Opened],

@@ -26,8 +26,8 @@ pub(super) struct Presence {
     /// Workload whose tables another run is using; that run holds the server's lock. `None` if no
     /// such run was found.
     pub(super) locked_out_of: Option<String>,
-    /// Workload into whose tables another run writes and only one may; `None` if no such run was
-    /// found.
+    /// Workload whose tables only one run at a time may write, and another run writes; `None` if
+    /// there is no such run.
     pub(super) not_alone_in: Option<String>,
     _locks: Vec<LockThread>,
     _alone: Vec<RunMarker>,

@@ -4,8 +4,8 @@ use app::Error;
 use app::build::LoadMethod;
 use app::dry_run::Intended;
 use app::experiment::{
-    AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
-    report_by, resume, run as run_experiment, too_few_repeats,
+    AskedTables, Planned, forecast, matrices, plan, planned, points_by, report_by, resume,
+    run as run_experiment, too_few_repeats,
 };
 use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
@@ -23,16 +23,16 @@ use study::{ComparisonReport, ExperimentReport};
 
 use super::flags::Output;
 use super::live::Live;
-use super::metrics::{self, Metrics};
+use super::metrics;
 use super::own_folder::own_target;
 use super::required::RequiredResults;
 use super::runs::full_flag;
 use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
-use super::trial_options::{interrupted, is_kept, options};
+use super::trial_options::{exit_code, is_kept, options};
 use super::{
-    FAILED, INTERRUPTED, Outcome, draft_from_args, dry_run, figure_names, flags, password,
-    print_document, required, seek, tune,
+    Outcome, draft_from_args, dry_run, figure_names, flags, password, print_document, required,
+    seek, tune,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -185,8 +185,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     }
     let options = options(matches, shell)?;
     let stop = stop_on_signals(shell);
-    let mut live =
-        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
+    let mut live = Live::with_metrics(matches, shell)?;
     if is_new {
         live.note(&forecast(&planned));
         too_few_repeats(&planned).iter().for_each(|words| live.note(words));
@@ -196,18 +195,12 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
         false => resume(planned, &options, &stop, &mut live),
     };
     live.end();
-    let ExperimentResult { report, is_good, is_interrupted } = result?;
-    let required = required(&report, matches, shell)?;
-    print_report(&report, matches, &required, shell)?;
+    let result = result?;
+    let report = &result.report;
+    let required = required(report, matches, shell)?;
+    print_report(report, matches, &required, shell)?;
     live.linger(&stop);
-    Ok(match (is_interrupted, is_good) {
-        (true, _) => {
-            shell.say(&interrupted(&report.id));
-            INTERRUPTED
-        }
-        (false, true) => required.exit_code(),
-        (false, false) => FAILED,
-    })
+    Ok(exit_code(&result, &report.id, required.exit_code(), shell))
 }
 
 fn print_report(

@@ -4,14 +4,17 @@
 use std::time::{Duration, Instant};
 
 use analysis::Tally;
+use app::Error;
 use app::build::Progress;
 use app::time_left::TimeLeft;
 use app::trial_runner::ExperimentWatcher;
 use app::watcher::Watcher;
+use clap::ArgMatches;
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
 use render::live::{beginning, disturbance, ended, has_intervals, interval, lines};
 
 use super::drawing::Drawing;
+use super::flags;
 use super::metrics::Metrics;
 use crate::shell::Shell;
 
@@ -55,11 +58,11 @@ impl Live {
         }
     }
 
-    /// Attaches a server of Prometheus metrics, which receives every event of the command; `None`
-    /// attaches nothing.
-    pub(crate) fn telling(mut self, metrics: Option<Metrics>) -> Live {
-        self.metrics = metrics;
-        self
+    /// Creates the view of a command with a load, with the server of Prometheus metrics that its
+    /// options ask for, which receives every event. Fails if that cannot listen.
+    pub(crate) fn with_metrics(matches: &ArgMatches, shell: &Shell) -> Result<Live, Error> {
+        let live = Live::new(shell, flags::is_quiet(matches, shell));
+        Ok(Live { metrics: Metrics::begin(matches, shell)?, ..live })
     }
 
     /// Keeps serving the metrics for the time of `--metrics-linger`, so that the last figures can

@@ -11,7 +11,6 @@ use model::Plan;
 use plan::{Task, decide_task};
 
 use super::live::Live;
-use super::metrics::Metrics;
 use super::own_folder::{own_target, target_unnamed, tell_choice};
 use super::runs::RunIn;
 use super::signals::stop_on_signals;
@@ -133,8 +132,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         script_host: script_host::of_flag(matches, shell),
     };
     let stop = stop_on_signals(shell);
-    let mut live =
-        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
+    let mut live = Live::with_metrics(matches, shell)?;
     let result = run_plan(plan, options, &stop, &mut live);
     // Includes a stop during settling or checks after the load.
     let is_interrupted = stop.is_asked();

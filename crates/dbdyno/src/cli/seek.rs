@@ -5,7 +5,8 @@ use std::path::Path;
 use analysis::figures::Required;
 use app::Error;
 use app::dry_run::Intended;
-use app::seek::{Search, SeekResult, Use, forecast};
+use app::seek::{Search, forecast};
+use app::trials::Use;
 use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
@@ -15,12 +16,10 @@ use render::terminal::PAGE_WIDTH;
 use study::SeekReport;
 
 use super::live::Live;
-use super::metrics::Metrics;
 use super::own_folder::{own_target, target_unnamed};
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, dry_run, figure_names, flags, password, print_document,
-    stored, trial_options,
+    DONE, Outcome, dry_run, figure_names, flags, password, print_document, stored, trial_options,
 };
 use crate::shell::Shell;
 
@@ -66,23 +65,15 @@ fn make(
     password::give(search.target(), matches, shell)?;
     let options = trial_options::options(matches, shell)?;
     let stop = stop_on_signals(shell);
-    let mut live =
-        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
+    let mut live = Live::with_metrics(matches, shell)?;
     note.into_iter().for_each(|note| live.note(note));
     live.note(&forecast(&search));
     let result = search.run(is_new, &options, &stop, &mut live);
     live.end();
-    let SeekResult { report, is_good, is_interrupted } = result?;
-    print_report(&report, matches, shell)?;
+    let result = result?;
+    print_report(&result.report, matches, shell)?;
     live.linger(&stop);
-    Ok(match (is_interrupted, is_good) {
-        (true, _) => {
-            shell.say(&trial_options::interrupted(&report.id));
-            INTERRUPTED
-        }
-        (false, true) => DONE,
-        (false, false) => FAILED,
-    })
+    Ok(trial_options::exit_code(&result, &result.report.id, DONE, shell))
 }
 
 /// Prints the report of a search in the requested format.

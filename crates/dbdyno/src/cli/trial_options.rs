@@ -4,16 +4,30 @@
 use app::Error;
 use app::build::BuildOptions;
 use app::trial_runner::ExperimentOptions;
+use app::trials::WalkResult;
 use clap::ArgMatches;
 use render::list::short_id;
 
-use super::{flags, script_host};
+use super::{FAILED, INTERRUPTED, flags, script_host};
 use crate::shell::Shell;
 
 /// Returns the sentence for an interrupted experiment. The command that resumes the experiment has
 /// a line of its own, so that it can be pasted.
-pub(super) fn interrupted(id: &str) -> String {
+fn interrupted(id: &str) -> String {
     format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
+}
+
+/// Returns the exit code of an experiment, a search or a tuner, whose report was printed: `good` if
+/// it has the result that was asked for. Says how to resume an interrupted one.
+pub(super) fn exit_code<R>(result: &WalkResult<R>, id: &str, good: u8, shell: &Shell) -> u8 {
+    match (result.is_interrupted, result.is_good) {
+        (true, _) => {
+            shell.say(&interrupted(id));
+            INTERRUPTED
+        }
+        (false, true) => good,
+        (false, false) => FAILED,
+    }
 }
 
 /// Returns the options for running the trials of an experiment or a search, from the command line:

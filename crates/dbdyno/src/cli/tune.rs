@@ -5,8 +5,8 @@ use std::path::Path;
 use analysis::figures::Required;
 use app::Error;
 use app::dry_run::Intended;
-use app::seek::Use;
-use app::tune::{TuneResult, Tuning, forecast};
+use app::trials::Use;
+use app::tune::{Tuning, forecast};
 use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
@@ -16,12 +16,11 @@ use render::terminal::PAGE_WIDTH;
 use study::TuneReport;
 
 use super::live::Live;
-use super::metrics::Metrics;
 use super::own_folder::{own_target, target_unnamed};
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, dry_run, figure_names, flags, password, print_document,
-    required, stored, trial_options,
+    DONE, Outcome, dry_run, figure_names, flags, password, print_document, required, stored,
+    trial_options,
 };
 use crate::shell::Shell;
 
@@ -63,22 +62,14 @@ fn make(mut tuning: Tuning, matches: &ArgMatches, is_new: bool, shell: &Shell) -
     password::give(tuning.target(), matches, shell)?;
     let options = trial_options::options(matches, shell)?;
     let stop = stop_on_signals(shell);
-    let mut live =
-        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
+    let mut live = Live::with_metrics(matches, shell)?;
     live.note(&forecast(&tuning)?);
     let result = tuning.run(is_new, &options, &stop, &mut live);
     live.end();
-    let TuneResult { report, is_good, is_interrupted } = result?;
-    print_report(&report, matches, shell)?;
+    let result = result?;
+    print_report(&result.report, matches, shell)?;
     live.linger(&stop);
-    Ok(match (is_interrupted, is_good) {
-        (true, _) => {
-            shell.say(&trial_options::interrupted(&report.id));
-            INTERRUPTED
-        }
-        (false, true) => DONE,
-        (false, false) => FAILED,
-    })
+    Ok(trial_options::exit_code(&result, &result.report.id, DONE, shell))
 }
 
 /// Prints the report of a tuner in the requested format.
