@@ -6,9 +6,11 @@ use app::build::BuildOptions;
 use app::dry_run::{Intended, dry_run};
 use app::run::RunOptions;
 use clap::{Arg, ArgAction, ArgMatches};
+use model::Target;
 use render::DryRun;
 use render::terminal::PAGE_WIDTH;
 
+use super::own_folder::{own_target, target_unnamed};
 use super::{Outcome, STDIN, flags, print_document, script_host};
 use crate::shell::Shell;
 
@@ -26,6 +28,19 @@ pub(super) fn flag() -> Arg {
 pub(super) fn is_asked(matches: &ArgMatches) -> bool {
     // Commands that resume stored plans do not have the flag.
     matches.try_get_one::<bool>(DRY).ok().flatten().copied().unwrap_or(false)
+}
+
+/// Returns the target of a plan that names none. If the plan is only to be checked, creates no
+/// folder for it.
+pub(super) fn default_target(
+    workload: &str,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Result<Target, String> {
+    match is_asked(matches) {
+        true => target_unnamed(workload, shell),
+        false => own_target(workload, shell),
+    }
 }
 
 /// Checks what was intended, and prints what it would do.

@@ -11,7 +11,7 @@ use model::Plan;
 use plan::{Task, decide_task};
 
 use super::live::Live;
-use super::own_folder::{own_target, target_unnamed, tell_choice};
+use super::own_folder::tell_choice;
 use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
@@ -89,10 +89,7 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let unnamed = RefCell::new(String::new());
     let task = decide_task(&draft, &|workload| {
         unnamed.replace(workload.to_owned());
-        match dry_run::is_asked(matches) {
-            true => target_unnamed(workload, shell),
-            false => own_target(workload, shell),
-        }
+        dry_run::default_target(workload, matches, shell)
     })?;
     if !flags::is_quiet(matches, shell) {
         tell_choice(&unnamed.take(), shell);

@@ -16,7 +16,6 @@ use render::terminal::PAGE_WIDTH;
 use study::SeekReport;
 
 use super::live::Live;
-use super::own_folder::{own_target, target_unnamed};
 use super::signals::stop_on_signals;
 use super::{
     DONE, Outcome, dry_run, figure_names, flags, password, print_document, stored, trial_options,
@@ -29,10 +28,7 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
         return Err(Error::Usage(why.to_owned()));
     }
     trial_options::is_kept(matches)?;
-    let own_target = |workload: &str| match dry_run::is_asked(matches) {
-        true => target_unnamed(workload, shell),
-        false => own_target(workload, shell),
-    };
+    let own_target = |workload: &str| dry_run::default_target(workload, matches, shell);
     let plan = sought.plan(sought.seek.low, 0, &own_target)?;
     let limits = sought.seek.objectives.iter().filter_map(Required::of_objective);
     figure_names::check("--objective", &limits.collect::<Vec<_>>(), &plan)?;

@@ -16,7 +16,6 @@ use render::terminal::PAGE_WIDTH;
 use study::TuneReport;
 
 use super::live::Live;
-use super::own_folder::{own_target, target_unnamed};
 use super::signals::stop_on_signals;
 use super::{
     DONE, Outcome, dry_run, figure_names, flags, password, print_document, required, stored,
@@ -26,10 +25,7 @@ use crate::shell::Shell;
 
 pub(crate) fn run(mut tune_plan: TunePlan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     trial_options::is_kept(matches)?;
-    let own_target = |workload: &str| match dry_run::is_asked(matches) {
-        true => target_unnamed(workload, shell),
-        false => own_target(workload, shell),
-    };
+    let own_target = |workload: &str| dry_run::default_target(workload, matches, shell);
     let plan = tune_plan.plan(None, &own_target)?;
     let asked = required::asked(matches)?.limits;
     tune_plan.tune.limits.extend(asked.iter().map(ToString::to_string));
