@@ -27,7 +27,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::{
     Data, OpenTarget, open, open_target, resolve_groups, resolve_workload_interruptible,
 };
-use crate::run::{RunOptions, prepare, run_at};
+use crate::run::{Hosts, RunOptions, prepare, run_at};
 use crate::settings::{Ended, SettingsGuard};
 use crate::time_left::{Pace, TimeLeft};
 use crate::trials::trial_reports;
@@ -57,6 +57,8 @@ pub struct ExperimentOptions {
     pub load: BuildOptions,
     /// Starts programs and prints lines for scripts; `None` if scripts may do neither.
     pub script_host: Option<Arc<dyn ScriptHost>>,
+    /// Finds the other hosts on which clients run, if the plan names agents.
+    pub hosts: Option<Arc<dyn Hosts>>,
 }
 
 /// Observer that a caller passes to an experiment, to show its progress.
@@ -531,6 +533,7 @@ impl<'o> TrialRunner<'o> {
             labels: self.experiment.labels.clone(),
             before: Vec::new(),
             script_host: self.options.script_host.clone(),
+            hosts: self.options.hosts.clone(),
         };
         let stop = &Arc::new(stop.of_next());
         // If managed servers alternate, each trial starts its own server: if some were restarted

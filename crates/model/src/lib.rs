@@ -8,6 +8,7 @@
 
 mod acknowledged;
 mod administration;
+mod agent_share;
 mod arrival_rate;
 mod bucket_counts;
 mod choice;
@@ -81,6 +82,7 @@ mod workload;
 
 pub use acknowledged::Acknowledged;
 pub use administration::{Administration, DatabaseLock, Explain};
+pub use agent_share::{AGENTS_MAX, AgentShare, is_agent_name};
 pub use arrival_rate::{ArrivalRate, Stored};
 pub use bucket_counts::BucketCounts;
 pub use choice::Choice;
@@ -130,8 +132,8 @@ pub use parameter::{
     BadParameter, Parameter, ParameterKind, Setting, Settings, in_range, parse_switch,
 };
 pub use plan::{
-    Arrivals, Connect, Connections, Group, Load, LoadModel, MonitorScope, Phases, PlacementChoice,
-    Plan, QueueAtEnd, QueueFull, Recording, Retry, RetryOn, StopCondition,
+    AgentLoss, Arrivals, Connect, Connections, Group, Load, LoadModel, MonitorScope, Phases,
+    PlacementChoice, Plan, QueueAtEnd, QueueFull, Recording, Retry, RetryOn, StopCondition,
 };
 pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    ArrivalRate, DbError, DbErrorKind, Disturbance, NetworkConditions, Placement, Settle, Stored,
-    Target, choice,
+    AgentShare, ArrivalRate, DbError, DbErrorKind, Disturbance, NetworkConditions, Placement,
+    Settle, Stored, Target, choice,
 };
 
 /// Distribution of the gaps between arrivals in open load.
@@ -165,6 +165,18 @@ pub enum Connections {
 }
 
 choice!(Connections { Kept = "once", PerTransaction = "transaction" });
+
+/// What happens to a run if one of its agents is lost during the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AgentLoss {
+    /// The run fails.
+    #[default]
+    Fail,
+    /// The other agents go on. The run says which agent is missing from when on.
+    Mark,
+}
+
+choice!(AgentLoss { Fail = "fail", Mark = "mark" });
 
 /// A group of clients with the same workload and the same load.
 #[derive(Clone, Debug, PartialEq)]
@@ -374,6 +386,11 @@ pub struct Plan {
     pub phases: Phases,
     /// Groups of clients, in the order of their indexes.
     pub groups: Vec<Group>,
+    /// Hosts among which the clients of all groups are divided, by their agents; empty if the clients
+    /// run on this host. Each agent is one of the processes of each group.
+    pub agents: Vec<AgentShare>,
+    /// What happens to the run if an agent is lost during the load.
+    pub agent_loss: AgentLoss,
     /// Where clients run: on threads, on event loops, in virtual time, or where dbdyno chooses.
     pub placement: PlacementChoice,
     /// Whether each event loop is pinned to a CPU of its own, if there are enough CPUs.

@@ -34,7 +34,9 @@ pub fn decide(
 ) -> Result<Plan, BadPlan> {
     has_groups(draft)?;
     let values = PlanValues::read(&draft.values)?;
-    let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
+    let n_agents = values.agents.value.as_ref().map(Vec::len);
+    let of_group = |group: &GroupDraft| decide_group(group, n_agents);
+    let groups = draft.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?;
     check_groups(draft, &groups)?;
     check_duration(&values.duration, &groups)?;
     let first = &groups[0].workload;
@@ -47,6 +49,11 @@ pub fn decide(
         delay_ns: values.network_delay.value,
         bytes_per_s: values.network_bandwidth.value,
     };
+    if n_agents.is_some() && network != NetworkConditions::default() {
+        let why = "agents connect to the server by themselves: leave network_delay and \
+                   network_bandwidth out";
+        return Err(BadPlan(why.to_owned()));
+    }
     check_network(&values.network_delay, values.network_delay.value > 0, &target)?;
     check_network(&values.network_bandwidth, values.network_bandwidth.value.is_some(), &target)?;
     for (draft, group) in draft.groups.iter().zip(&groups) {
@@ -82,6 +89,8 @@ fn put_together(
         seed,
         target: _,
         placement,
+        agents,
+        agent_loss,
         pin,
         ramp_up: _,
         duration: _,
@@ -110,6 +119,8 @@ fn put_together(
         phases,
         groups,
         placement: placement.value,
+        agents: agents.value.unwrap_or_default(),
+        agent_loss: agent_loss.value,
         pin: pin.value,
         connect: Connect { rate_per_s: connect_rate.value, at_once: connect_at_once.value },
         network,
@@ -345,7 +356,7 @@ fn check_duration(duration: &Given<u64>, groups: &[Group]) -> Result<(), BadPlan
     }
 }
 
-fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
+fn decide_group(draft: &GroupDraft, n_agents: Option<usize>) -> Result<Group, BadPlan> {
     let values = GroupValues::read(&draft.values)?;
     let entry = entry_of(draft, &values)?;
     let load = decide_load(&values)?;
@@ -370,7 +381,8 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     if let Some(why) = refused.map_err(|bad| BadPlan(bad.to_string()))?.flatten() {
         return Err(BadPlan(why));
     }
-    check_processes(&processes, clients.value)?;
+    let processes = by_agents(processes, n_agents)?;
+    check_processes(&processes, clients.value, n_agents.is_some())?;
     if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {
         return Err(processes.bad(why));
     }
@@ -413,15 +425,31 @@ fn entry_of(
     workload_named(workload).map_err(|bad| values.workload.from.bad(bad))
 }
 
-/// Rejects more client processes than clients, because some would have none.
-fn check_processes(processes: &Given<u32>, clients: u32) -> Result<(), BadPlan> {
-    if processes.value <= clients {
-        return Ok(());
+/// Returns the number of client processes: one on each agent, if there are agents.
+fn by_agents(processes: Given<u32>, n_agents: Option<usize>) -> Result<Given<u32>, BadPlan> {
+    match n_agents {
+        Some(_) if processes.is_written() => {
+            Err(processes.bad("each agent runs its clients in one process: leave processes out"))
+        }
+        Some(n_agents) => Ok(processes.with(n_agents as u32)),
+        None => Ok(processes),
     }
-    Err(processes.bad(format!(
-        "{} processes are more than there are clients ({clients}): give at most {clients}",
-        processes.value
-    )))
+}
+
+/// Rejects more client processes than clients, because some would have none.
+fn check_processes(processes: &Given<u32>, clients: u32, are_agents: bool) -> Result<(), BadPlan> {
+    let n_processes = processes.value;
+    match are_agents {
+        _ if n_processes <= clients => Ok(()),
+        true => Err(BadPlan(format!(
+            "{n_processes} agents are more than there are clients ({clients}): give more clients, \
+             or fewer agents"
+        ))),
+        false => Err(processes.bad(format!(
+            "{n_processes} processes are more than there are clients ({clients}): give at most \
+             {clients}"
+        ))),
+    }
 }
 
 /// Rejects disturbances that change the hosts of clients if some clients run in other processes,

@@ -10,9 +10,9 @@ use std::marker::PhantomData;
 
 use analysis::figures::Required;
 use model::{
-    ArrivalRate, Choice, DbErrorKind, Metric, NS_PER_S, Objective, ParameterKind, RetryOn,
-    StopCondition, Target, byte_rate, did_you_mean, format_duration, in_range, parse_bytes,
-    parse_count, parse_duration, parse_number, parse_rate,
+    AgentShare, ArrivalRate, Choice, DbErrorKind, Metric, NS_PER_S, Objective, ParameterKind,
+    RetryOn, StopCondition, Target, byte_rate, did_you_mean, format_duration, in_range,
+    parse_bytes, parse_count, parse_duration, parse_number, parse_rate,
 };
 use toml::Value;
 
@@ -86,6 +86,22 @@ impl<F: Form> Form for Optional<F> {
 
     fn print(value: &Option<F::Value>) -> Option<Value> {
         value.as_ref().and_then(F::print)
+    }
+}
+
+/// Form of the agents of a run: a number of them, or names with shares.
+pub(crate) enum Agents {}
+
+impl Form for Agents {
+    type Value = Vec<AgentShare>;
+    const KIND: ParameterKind = ParameterKind::Words;
+
+    fn read(text: &str) -> Result<Vec<AgentShare>, String> {
+        AgentShare::parse_list(text)
+    }
+
+    fn print(value: &Vec<AgentShare>) -> Option<Value> {
+        Some(AgentShare::print_list(value).into())
     }
 }
 

@@ -39,7 +39,7 @@ mod written;
 pub use bad_plan::BadPlan;
 pub use decide::{decide, disagreement, workload_of};
 pub use draft::{AtDraft, Draft, GroupDraft, VaryDraft};
-pub use page::check_from_page;
+pub use page::{FILES, check_from_page};
 pub use print::to_toml;
 pub use print_draft::draft_to_toml;
 pub use print_experiment::varied_to_toml;

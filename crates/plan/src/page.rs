@@ -116,8 +116,9 @@ const SETTINGS: &[&str] = &[
     "wal_",
     "work_mem",
 ];
-/// Options of a target that name files on this machine. A plan from a web page must not set them.
-const FILES: &[&str] = &["library", "tls_ca", "tls_cert", "tls_key"];
+/// Options of a target that name files on this machine. A plan from a web page must not set them,
+/// and one for an agent only with the agent's permission.
+pub const FILES: &[&str] = &["library", "tls_ca", "tls_cert", "tls_key"];
 
 /// Returns an error if a plan sent by a web page contains anything by which the page could read
 /// files or run programs. Database files have to be in `folder`; without one, none is allowed.

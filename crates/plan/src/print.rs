@@ -13,7 +13,11 @@ pub fn to_toml(plan: &Plan) -> String {
     if !plan.settings.is_empty() {
         put(&mut top, "server", texts(&plan.settings));
     }
-    let groups: Vec<Table> = plan.groups.iter().map(group).collect();
+    let mut groups: Vec<Table> = plan.groups.iter().map(group).collect();
+    if !plan.agents.is_empty() {
+        // One on each agent, which need not be said.
+        groups.iter_mut().for_each(|group| drop(group.remove("processes")));
+    }
     put(&mut top, "group", groups);
     let at: Vec<Table> = plan.disturbances.iter().map(|at| printed(AT, at)).collect();
     if !at.is_empty() {

@@ -6,17 +6,17 @@
 //! between parameters (decide, at, seek_plan, vary).
 
 use model::{
-    Action, Arrivals, Connections, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel,
-    MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueAtEnd, QueueFull, Settle,
-    StopCondition, TuneGoal, TuneStrategy, Which,
+    Action, AgentLoss, Arrivals, Connections, DataPolicy, Disturbance, Experiment, Group, Load,
+    LoadModel, MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueAtEnd, QueueFull,
+    Settle, StopCondition, TuneGoal, TuneStrategy, Which,
 };
 use toml::{Table, Value};
 
 use crate::bad_plan::BadPlan;
 use crate::form::{
-    ByteRate, Count, Duration, DurationWithin, Factor, Few, Form, IgnoredErrors, Name, Objectives,
-    Optional, PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements, Switch, Text,
-    Transactions, Url, exact,
+    Agents, ByteRate, Count, Duration, DurationWithin, Factor, Few, Form, IgnoredErrors, Name,
+    Objectives, Optional, PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements,
+    Switch, Text, Transactions, Url, exact,
 };
 use crate::repeat_rule::{Repeats, level_of};
 use crate::seek_range::{Range, range_of};
@@ -145,6 +145,13 @@ parameters! {
     placement: PlacementChoice = "auto", AnyValue,
         "How clients run: a thread each, event loops, or virtual time (sim: only)",
         |plan| plan.placement;
+    agents: Optional<Agents> = "", AnyValue,
+        "Other hosts on which the clients run: a number of agents that have joined the hub, or names \
+         with shares, such as gen1,gen2=3 (docs/how-to/several-hosts.md)",
+        |plan| (!plan.agents.is_empty()).then(|| Some(plan.agents.clone()));
+    agent_loss: AgentLoss = "fail", AnyValue,
+        "If an agent is lost during the load: the run fails, or is marked and goes on without it",
+        |plan| (plan.agent_loss != AgentLoss::default()).then_some(plan.agent_loss);
     pin: Switch = "true", AnyValue, "Pin each event loop to its own CPU, if there are enough CPUs",
         |plan| plan.pin;
     ramp_up: Duration = "2s", AnyValue, "Warm-up time before the measured phase",

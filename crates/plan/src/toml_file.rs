@@ -5,7 +5,7 @@ use model::{
     did_you_mean, todays_key,
 };
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
@@ -62,7 +62,7 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
         file.place(at).bad(error.message())
     })?;
     let mut draft = Draft { file: Some(name.to_owned()), ..Draft::default() };
-    let keys = Keys::new(PLAN, FORMER_OF_PLAN, &["group", "experiment", "at", "server"]);
+    let keys = Keys::new(PLAN, FORMER_OF_PLAN, &["group", "experiment", "at", "server", "agent"]);
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
         match (word, value.get_ref()) {
@@ -85,6 +85,13 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
                     draft.at.push(file.read_at(at)?);
                 }
             }
+            ("agent", DeValue::Array(all)) => {
+                let written = file.read_agents(key, all)?;
+                if draft.values.insert("agents", written).is_some() {
+                    return Err(file.bad(key, "write agents or [[agent]], not both"));
+                }
+            }
+            ("agent", _) => return Err(file.bad(key, "write [[agent]], with two brackets")),
             ("group", _) => return Err(file.bad(key, "write [[group]], with two brackets")),
             ("experiment", _) => {
                 return Err(file.bad(key, "experiment is a table: write [experiment]"));
@@ -190,6 +197,32 @@ impl File<'_> {
             draft.values.insert("workload", Written::new(name, script.from));
         }
         Ok(draft)
+    }
+
+    /// Reads the tables `[[agent]]`, with `name` and `share`, as the list that `agents` is.
+    fn read_agents(&self, key: &Key<'_>, all: &DeArray<'_>) -> Result<Written, BadPlan> {
+        let mut list = Vec::new();
+        for agent in all.iter() {
+            let place = self.place(agent.span().start);
+            let DeValue::Table(table) = agent.get_ref() else {
+                return Err(place.bad("an agent is a table: write [[agent]]"));
+            };
+            let (mut name, mut share) = (None, "1".to_owned());
+            for (key, value) in table {
+                match key.get_ref().as_ref() {
+                    "name" => name = Some(self.written(key, value)?.text),
+                    "share" => share = self.written(key, value)?.text,
+                    other => {
+                        let why = format!("unknown key '{other}': an agent has name and share");
+                        return Err(self.bad(key, &why));
+                    }
+                }
+            }
+            let name = name.ok_or_else(|| place.bad("this [[agent]] has no name"))?;
+            list.push(format!("{name}={share}"));
+        }
+        let from = self.place(key.span().start);
+        Ok(Written { text: list.join(","), list: Some(list), from })
     }
 
     fn read_at(&self, at: &Spanned<DeValue<'_>>) -> Result<AtDraft, BadPlan> {

@@ -90,6 +90,11 @@ impl<T> Given<T> {
         self.from != From::Default
     }
 
+    /// Returns the parameter with another value, which something else determines.
+    pub(crate) fn with(self, value: T) -> Given<T> {
+        Given { value, ..self }
+    }
+
     /// Creates an error about this value, with its name and source position.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad_value(self.name, why)

@@ -46,6 +46,9 @@ impl Entry {
 pub struct Language {
     /// Extension of file names in this language, without the dot: `lua`.
     pub extension: &'static str,
+    /// Whether a file in this language can do whatever the user may, such as read files and start
+    /// programs, and not only send statements.
+    pub is_code: bool,
     /// Reads a workload from the text of a file. Names are [interned](model::interned), and the
     /// list of parameters is never freed.
     ///

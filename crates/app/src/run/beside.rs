@@ -57,13 +57,14 @@ impl<'b> Beside<'b> {
         let start = agents::Start {
             plan,
             target: &run.context.target,
+            processes: &run.context.processes,
             statements_kept: run.context.statements_kept,
             entrance: path.map(OpenPath::entrance),
             placement,
             origin,
         };
         let agents = Agents::start(&start, run.stop)?;
-        run.sink.numbering = Numbering::new(agents::workers(plan) as u32);
+        run.sink.numbering = Numbering::new(agents.loops_each(plan));
         let job = Job {
             threads: run.sink.client_threads.clone(),
             sample_hook: both(

@@ -10,6 +10,7 @@ use engine::{Ran, Stop};
 use model::{Database, Event, Placement, Plan, Settling, StopReason, Target};
 
 use super::RunOptions;
+use super::agents::Processes;
 use super::presence::Presence;
 use super::sink::RunSink;
 use crate::error::Error;
@@ -29,6 +30,8 @@ pub struct RunUnderWay<'r, 's> {
 
 /// Target, server settings and restore journal of a run, as found at its start.
 pub(super) struct RunContext {
+    /// How client processes are started.
+    pub(super) processes: Processes,
     /// Number of statements that each client's session keeps prepared at most.
     pub(super) statements_kept: usize,
     /// Target to connect to; of a `managed:` target, that of the started server.

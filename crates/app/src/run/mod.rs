@@ -44,7 +44,7 @@ use monitor::facts;
 use stats::OfferedQuantile;
 use store::{Store, Summary, Writer};
 
-use self::agents::share_of;
+use self::agents::{Processes, share_of};
 use self::beside::Beside;
 use self::description::describe;
 use self::generator_facts::{first_arrivals, spread};
@@ -75,8 +75,8 @@ use crate::watcher::Watcher;
 use crate::{admission, build_lock, routines, storage_engine};
 
 pub use self::agents::{
-    AGENT, Incoming, Link, Outgoing, Peer, Transport, add_transport, read_framed, serve_agent,
-    write_framed,
+    AGENT, AgentHost, Chosen, Hosts, Incoming, Link, Outgoing, Peer, Permissions, Transport,
+    add_transport, read_framed, serve_agent, start_limited, write_framed,
 };
 pub use self::description::version_of_ours;
 pub use self::member::{LoadEnded, RunMember, RunUnderWay};
@@ -109,6 +109,8 @@ pub struct RunOptions {
     pub before: Vec<Event>,
     /// Starts programs and prints lines for scripts; `None` if scripts may do neither.
     pub script_host: Option<Arc<dyn ScriptHost>>,
+    /// Finds the other hosts on which clients run, if the plan names agents.
+    pub hosts: Option<Arc<dyn Hosts>>,
 }
 
 impl RunOptions {
@@ -125,6 +127,7 @@ impl RunOptions {
             labels: Vec::new(),
             before: Vec::new(),
             script_host: None,
+            hosts: None,
         }
     }
 }
@@ -186,6 +189,7 @@ pub(crate) fn run_at(
     let mut said: Vec<String> = open_target.sentences();
     let database = &open_target.database;
     let (groups, placement) = admit(&plan, database, stop)?;
+    let processes = Processes::choose(&plan, options.hosts.as_deref())?;
     let presence = Presence::begin(&plan, &groups, stop)?;
     let beside = other_run(&plan, &groups, &options, &presence)?;
     beside.iter().for_each(|text| watcher.note(text));
@@ -228,6 +232,7 @@ pub(crate) fn run_at(
         options: &options,
         stop,
         context: &RunContext {
+            processes,
             target,
             settings,
             settling,
@@ -618,7 +623,7 @@ fn job_of(
     let mut jobs = Vec::new();
     for (group, opened) in plan.groups.iter().zip(groups) {
         let statements = opened.workload.statements(opened.database.dialect());
-        let share = share_of(group, process);
+        let share = share_of(plan, group, process);
         jobs.push(GroupJob {
             name: group.name.clone(),
             workload: Arc::clone(&opened.workload),

@@ -11,7 +11,7 @@ use render::DryRun;
 use render::terminal::PAGE_WIDTH;
 
 use super::own_folder::{own_target, target_unnamed};
-use super::{Outcome, STDIN, flags, print_document, script_host};
+use super::{Outcome, STDIN, flags, hosts, print_document, script_host};
 use crate::shell::Shell;
 
 /// Name of the flag.
@@ -58,6 +58,7 @@ pub(super) fn print(
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         script_host: script_host::of_flag(matches, shell),
+        hosts: hosts::of_flag(matches, shell),
         ..RunOptions::on_data_as_they_are(store)
     };
     let dry = dry_run(intended, &options)?;

@@ -227,6 +227,40 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     ("list", &["list workloads", "list targets", "list findings --output markdown"]),
+    ("hub", &["hub", "hub --listen 0.0.0.0", "hub --listen 0.0.0.0 --address nats://bench1:4222"]),
+    (
+        "agent",
+        &[
+            "agent join nats://bench1:4222 --allow db1:5432",
+            "agent check nats://bench1:4222 --allow db1:5432",
+            "agent manifest systemd nats://bench1:4222 --allow db1:5432",
+        ],
+    ),
+    (
+        "agent join",
+        &[
+            "agent join nats://bench1:4222 --allow db1:5432",
+            "agent join bench1 --name gen2 --allow db1:3306 --allow db2:3306",
+            "agent join bench1 --allow db1:5432 --allow /etc/ssl/db1.pem --allow scripts",
+        ],
+    ),
+    (
+        "agent check",
+        &[
+            "agent check nats://bench1:4222",
+            "agent check bench1 --allow db1:5432",
+            "agent check bench1 --name gen2 --allow scripts",
+        ],
+    ),
+    (
+        "agent manifest",
+        &[
+            "agent manifest systemd nats://bench1:4222 --allow db1:5432",
+            "agent manifest ssh bench1 --host gen1 --host gen2 --allow db1:3306",
+            "agent manifest kubernetes nats://bench1:4222 --count 8 --allow db1:5432",
+        ],
+    ),
+    ("agents", &["agents", "agents --output json", "agents --hub /srv/hub"]),
     ("web", &["web", "web start", "web --listen 127.0.0.1:9000"]),
     (
         "web start",

@@ -27,6 +27,11 @@ mod flags;
 mod github;
 mod habits;
 mod history;
+#[cfg(feature = "agents")]
+mod hosts;
+#[cfg(not(feature = "agents"))]
+#[path = "no_hosts.rs"]
+mod hosts;
 mod imported;
 mod list;
 mod live;
@@ -345,6 +350,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(config::command())
         .subcommand(translate::command())
         .subcommands(drop_in::commands())
+        .subcommands(hosts::commands())
         .subcommands(manual::commands());
     #[cfg(feature = "pages")]
     let command = command.subcommand(web::command());
@@ -362,6 +368,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "tune", "show", "experiments"]),
     ("Other programs' command lines and files", &["sysbench", "pgbench", "translate"]),
     ("Data", &["build", "check", "settle", "drop"]),
+    ("Other hosts", &["hub", "agent", "agents"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
     (
         "Everything else",
@@ -380,7 +387,8 @@ fn in_sections(command: Command) -> Command {
     };
     let section = |(title, names): &(&str, &[&str])| {
         let line = |name: &&str| Some(format!("  {name:<NAME_ROOM$}{}\n", about(name)?));
-        format!("{title}:\n{}\n", names.iter().filter_map(line).collect::<String>())
+        let lines: String = names.iter().filter_map(line).collect();
+        if lines.is_empty() { lines } else { format!("{title}:\n{lines}\n") }
     };
     let sections: String = SECTIONS.iter().map(section).collect();
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n";
@@ -414,7 +422,11 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("translate", matches)) => translate::translate(matches, shell),
         Some(("completions", matches)) => manual::completions(matches, all()?, shell),
         Some(("man", matches)) => manual::man(matches, all()?, shell),
-        _ => first_steps::first_steps(matches, shell),
+        Some((name, of_hosts)) => match hosts::dispatch(name, of_hosts, shell) {
+            Some(outcome) => outcome,
+            None => first_steps::first_steps(matches, shell),
+        },
+        None => first_steps::first_steps(matches, shell),
     }
 }
 

@@ -193,6 +193,10 @@ fn span_of_password(word: &[u8]) -> Option<std::ops::Range<usize>> {
     if text.len() != word.len() {
         return None;
     }
+    // The token of a hub, also as --token=...
+    if let Some(start) = text.find("dd1:") {
+        return Some(start..text.trim_end_matches('\0').len());
+    }
     let authority = text.find("://")? + 3;
     let start = authority + text[authority..].find(':')? + 1;
     if let Some(length) = text[start..].rfind('@') {

@@ -16,7 +16,7 @@ use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, dry_run, experiments, figure_names, flags,
-    named, password, required, run_options, runs, script_host, seek, stored, tune,
+    hosts, named, password, required, run_options, runs, script_host, seek, stored, tune,
 };
 use crate::shell::Shell;
 
@@ -127,6 +127,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         labels: stored::labels(matches)?,
         before: Vec::new(),
         script_host: script_host::of_flag(matches, shell),
+        hosts: hosts::of_flag(matches, shell),
     };
     let stop = stop_on_signals(shell);
     let mut live = Live::with_metrics(matches, shell)?;

@@ -8,7 +8,7 @@ use model::Choice;
 use plan::{EXPERIMENT, PLAN, group_flags};
 
 use super::{
-    dry_run, flags, metrics, password, required, runs, script_host, script_words, stored,
+    dry_run, flags, hosts, metrics, password, required, runs, script_host, script_words, stored,
     target_from,
 };
 
@@ -44,6 +44,7 @@ pub(super) fn command() -> Command {
             .arg(dry_run::flag())
             .args(script_words::flags())
             .arg(script_host::flag())
+            .args(hosts::flags())
             .args(required::flags())
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())

@@ -8,7 +8,7 @@ use app::trials::WalkResult;
 use clap::ArgMatches;
 use render::list::short_id;
 
-use super::{FAILED, INTERRUPTED, flags, script_host};
+use super::{FAILED, INTERRUPTED, flags, hosts, script_host};
 use crate::shell::Shell;
 
 /// Returns the sentence for an interrupted experiment. The command that resumes the experiment has
@@ -41,6 +41,7 @@ pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentO
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         script_host: script_host::of_flag(matches, shell),
+        hosts: hosts::of_flag(matches, shell),
     })
 }
 

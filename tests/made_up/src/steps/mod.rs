@@ -22,7 +22,8 @@ use model::{
 use workloads::{Entry, Language, Make};
 
 /// Entry of the language in the program's list of languages; its files have the extension `steps`.
-pub(crate) static LANGUAGE: Language = Language { extension: "steps", read, modules: None };
+pub(crate) static LANGUAGE: Language =
+    Language { extension: "steps", is_code: false, read, modules: None };
 
 /// Content of a parsed workload file: parameters, transaction types and checks.
 #[derive(Default)]

@@ -7,6 +7,10 @@
 use std::io;
 use std::sync::Arc;
 
+use model::AgentShare;
+
+use crate::error::Error;
+
 /// Largest size of a message in bytes; a larger one is not sent and not accepted. One second of 64
 /// histograms takes about 1 MiB.
 pub(super) const MESSAGE_BYTES_MAX: usize = 256 << 20;
@@ -44,6 +48,37 @@ pub trait Peer: Send {
     fn how_it_ended(&mut self, has_closed: bool) -> Option<String>;
 }
 
+/// Another host that executes clients of a run, as its agent describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentHost {
+    /// Name of the agent on that host.
+    pub name: String,
+    /// Name of the host itself.
+    pub machine: String,
+    /// Number of CPUs that the agent may use.
+    pub n_cpus: u32,
+    /// Whether that host is this one.
+    pub is_here: bool,
+}
+
+/// Finds the other hosts on which the clients of a run are executed.
+pub trait Hosts: Send + Sync {
+    /// Chooses a host for each of `agents`: the named one, or any that is free. Its transport then
+    /// starts process `number` on the host of agent `number`, counted from 1.
+    ///
+    /// # Errors
+    ///
+    /// An agent that has not joined, is busy, or is of another version.
+    fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error>;
+}
+
+/// Hosts that were chosen for the agents of a run, in their order, and how processes are started on
+/// them.
+pub struct Chosen {
+    pub hosts: Vec<AgentHost>,
+    pub transport: Box<dyn Transport>,
+}
+
 /// Starts client processes, and exchanges messages with them.
 pub trait Transport: Send + Sync {
     /// Returns the transport's name on the command line of a client process, after the hidden
@@ -55,6 +90,6 @@ pub trait Transport: Send + Sync {
     fn start(&self, number: u32) -> io::Result<(Link, Box<dyn Peer>)>;
 
     /// Connects this client process with the run that started it. `words` are the arguments that
-    /// follow the transport's name on the command line.
+    /// follow the transport's name on the command line. Fails if no process is started in this way.
     fn join(&self, words: &[String]) -> io::Result<Link>;
 }

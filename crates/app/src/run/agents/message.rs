@@ -55,8 +55,9 @@ pub(super) struct AgentJob {
 pub(super) enum FromAgent {
     /// An event of the clients in the process, such as the figures of a second.
     Event(Event),
-    /// All clients of the process have connected, and it waits for the start.
-    Connected,
+    /// All clients of the process have connected, and it waits for the start. `plan` is the plan
+    /// that it executes, which must be that of the run.
+    Connected { plan: String },
     /// Time of the process's clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
     /// The arrival queue of the process is full, and the plan says to stop then.

@@ -7,6 +7,7 @@
 mod clock_offset;
 mod link;
 mod message;
+mod permissions;
 mod pipe;
 mod serve;
 mod transports;
@@ -26,18 +27,19 @@ use monitor::wall_clock;
 
 use self::clock_offset::ClockOffset;
 use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
-use self::transports::transport;
 use super::description::source_of;
 use super::numbering::Sourced;
 use crate::error::Error;
 
-pub use self::link::{Incoming, Link, Outgoing, Peer, Transport};
-pub use self::pipe::{read_framed, write_framed};
+pub use self::link::{AgentHost, Chosen, Hosts, Incoming, Link, Outgoing, Peer, Transport};
+pub use self::permissions::Permissions;
+pub use self::pipe::{read_framed, start_limited, write_framed};
 pub use self::serve::serve as serve_agent;
+pub(crate) use self::transports::Processes;
 pub use self::transports::add_transport;
 
 /// Hidden subcommand with which dbdyno runs itself as a client process.
-pub const AGENT: &str = "agent";
+pub const AGENT: &str = "client-process";
 /// Time that client processes need between the order to start and the start of the load.
 const LEAD_NS: u64 = 50 * NS_PER_MS;
 /// Interval of checks whether the run must stop, while client processes are awaited.
@@ -81,6 +83,10 @@ pub(super) struct Agents {
     /// not yet passed on.
     early: Vec<Sourced>,
     origin: Origin,
+    /// Name of the transport, for reports.
+    transport: &'static str,
+    /// Hosts of the processes; empty if they are on this one.
+    hosts: Vec<AgentHost>,
     /// Channel to the thread that forwards a stop to the client processes; dropping it ends the
     /// thread. `None` before the order to start.
     _stopper: Option<Sender<()>>,
@@ -91,6 +97,7 @@ pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
     /// Target to connect to; of a `managed:` target, that of the started server.
     pub(super) target: &'a Target,
+    pub(super) processes: &'a Processes,
     /// Number of statements that each session keeps prepared at most.
     pub(super) statements_kept: usize,
     pub(super) entrance: Option<PathEntrance>,
@@ -112,8 +119,12 @@ pub(super) fn n_processes(plan: &Plan) -> u32 {
 
 /// Returns the number of cores for each process of a run, which is its number of event loops: the
 /// cores of this machine divided by the processes with clients, including this one if it has any.
+/// An agent has all cores of its host.
 pub(super) fn workers(plan: &Plan) -> usize {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
+    if !plan.agents.is_empty() {
+        return cores;
+    }
     let has_own = plan.groups.iter().any(|group| group.processes == 0);
     (cores / (n_processes(plan) as usize + usize::from(has_own)).max(1)).max(1)
 }
@@ -128,6 +139,8 @@ impl Agents {
             received,
             early: Vec::new(),
             origin: arguments.origin,
+            transport: arguments.processes.transport().name(),
+            hosts: arguments.processes.hosts.clone(),
             _stopper: None,
         };
         for process in 1..=n_processes(arguments.plan) {
@@ -147,22 +160,40 @@ impl Agents {
                 placement: arguments.placement,
             };
             let clients = clients_of(arguments.plan, process);
-            let agent = Agent::start(job, clients, arguments.origin, sender.clone(), stop);
+            let begun = arguments.processes.transport().start(process);
+            let agent = begun.and_then(|(link, peer)| {
+                Agent::begin(job, clients, link, peer, (arguments.origin, sender.clone()), stop)
+            });
             let failed = |error| {
                 Error::Failed(format!("a process for the clients cannot be started: {error}"))
             };
             agents.list.push(agent.map_err(failed)?);
         }
         stop.await_others(agents.list.len() as u32);
-        agents.await_connected(stop)?;
+        agents.await_connected(&plan_for_agents(arguments.plan), stop)?;
         Ok(agents)
     }
 
-    fn await_connected(&mut self, stop: &Stop) -> Result<(), Error> {
+    /// Waits until the clients of all processes have connected. Fails if a process executes another
+    /// plan than `plan`.
+    fn await_connected(&mut self, plan: &str, stop: &Stop) -> Result<(), Error> {
         let mut n_connected = 0;
         while n_connected < self.list.len() {
             match self.received.recv_timeout(LOOK_EVERY) {
-                Ok(Received { message: Some(FromAgent::Connected), .. }) => n_connected += 1,
+                Ok(Received {
+                    message: Some(FromAgent::Connected { plan: theirs }),
+                    process,
+                    ..
+                }) => {
+                    if theirs != plan {
+                        let number = process + 1;
+                        return Err(Error::Failed(format!(
+                            "process {number} understands the plan differently: are both programs \
+                             the same?"
+                        )));
+                    }
+                    n_connected += 1;
+                }
                 Ok(received) => {
                     let process = received.process;
                     let event = self.take(received);
@@ -184,6 +215,12 @@ impl Agents {
 
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Returns the largest number of event loops in a process of the run.
+    pub(super) fn loops_each(&self, plan: &Plan) -> u32 {
+        let of_hosts = self.hosts.iter().map(|host| host.n_cpus).max();
+        of_hosts.unwrap_or(workers(plan) as u32)
     }
 
     /// Returns the number (from 1) and process id of each client process that runs on this machine.
@@ -315,13 +352,18 @@ impl Agents {
         let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
         let mut facts = Vec::new();
         if !self.list.is_empty() {
-            facts.push(Fact::new("processes", "transport", transport().name()));
+            facts.push(Fact::new("processes", "transport", self.transport));
         }
         for (process, agent) in (1..).zip(&self.list) {
             let mut fact = |name: &str, value: FactValue| {
                 facts.push(Fact::new("processes", &format!("process_{process}_{name}"), value));
             };
             fact("clients", agent.clients.as_str().into());
+            if let Some(host) = self.hosts.get(process as usize - 1) {
+                fact("agent", host.name.as_str().into());
+                fact("machine", host.machine.as_str().into());
+                fact("cpus", u64::from(host.n_cpus).into());
+            }
             let offsets = [("first", agent.first_offset), ("last", agent.last_offset)];
             for (name, offset) in offsets {
                 let Some(offset) = offset else { continue };
@@ -345,7 +387,7 @@ impl Agents {
             }
             Some(FromAgent::Ended(end)) => agent.end = Some(*end),
             // Late answers are ignored; a full queue was noticed on arrival.
-            Some(FromAgent::Connected | FromAgent::Clock { .. } | FromAgent::QueueFull) => {}
+            Some(FromAgent::Connected { .. } | FromAgent::Clock { .. } | FromAgent::QueueFull) => {}
             Some(FromAgent::Failed { why }) => {
                 agent.has_gone = true;
                 agent.failure = Some(why);
@@ -396,15 +438,15 @@ impl Agents {
 }
 
 impl Agent {
-    fn start(
+    fn begin(
         job: AgentJob,
         clients: String,
-        origin: Origin,
-        sender: Sender<Received>,
+        link: Link,
+        peer: Box<dyn Peer>,
+        (origin, sender): (Origin, Sender<Received>),
         stop: &Arc<Stop>,
     ) -> io::Result<Agent> {
         let process = job.process;
-        let (link, peer) = transport().start(process)?;
         let Link { incoming, outgoing } = link;
         // If the process has ended already, its link shows that.
         let _ = send(outgoing.as_ref(), &ToAgent::Job(Box::new(job)));
@@ -499,12 +541,15 @@ fn sources_of(plan: &Plan) -> Vec<Source> {
 }
 
 /// Returns the part of a group's clients that runs in a process; `None` if none do. Process 0 is
-/// dbdyno itself.
-pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
+/// dbdyno itself; each agent of the plan is one process.
+pub(super) fn share_of(plan: &Plan, group: &Group, process: u32) -> Option<Share> {
     match process.checked_sub(1) {
         None => (group.processes == 0).then(Share::whole),
         Some(index) => {
-            let weights = vec![1; group.processes as usize];
+            let weights: Vec<u32> = match plan.agents.as_slice() {
+                [] => vec![1; group.processes as usize],
+                agents => agents.iter().map(|agent| agent.share).collect(),
+            };
             Share::by_weight(&weights).into_iter().nth(index as usize)
         }
     }
@@ -512,7 +557,7 @@ pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
 
 fn clients_of(plan: &Plan, process: u32) -> String {
     let part = |group: &Group| {
-        let share = share_of(group, process)?;
+        let share = share_of(plan, group, process)?;
         Some(format!("{} {}", group.name, share.below(group.clients).count()))
     };
     plan.groups.iter().filter_map(part).collect::<Vec<_>>().join(", ")

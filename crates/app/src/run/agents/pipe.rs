@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::AGENT;
 use super::link::{Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport};
+use super::message::send;
+use super::permissions::{LIMITED, Permissions};
 use crate::network::OURSELVES;
 
 pub(super) const PIPES: Pipes = Pipes;
@@ -22,22 +24,7 @@ impl Transport for Pipes {
     }
 
     fn start(&self, _number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
-        // In its own process group, so that Ctrl-C reaches it through us, once.
-        let mut child = Command::new(OURSELVES)
-            .arg0("dbdyno")
-            .args([AGENT, self.name()])
-            .env_clear()
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let input = child.stdin.take().expect("stdin was asked to be a pipe");
-        let output = child.stdout.take().expect("stdout was asked to be a pipe");
-        let link = Link {
-            incoming: Box::new(FromPipe(BufReader::new(output))),
-            outgoing: Arc::new(ToPipe(Mutex::new(input))),
-        };
-        Ok((link, Box::new(Local(child))))
+        start(&[])
     }
 
     fn join(&self, _words: &[String]) -> io::Result<Link> {
@@ -46,6 +33,34 @@ impl Transport for Pipes {
             outgoing: Arc::new(ToPipe(Mutex::new(io::stdout()))),
         })
     }
+}
+
+/// Starts a client process on this machine that does nothing but what is allowed. The caller passes
+/// messages between it and a run on another host.
+pub fn start_limited(permissions: &Permissions) -> io::Result<(Link, Box<dyn Peer>)> {
+    let (link, peer) = start(&[LIMITED])?;
+    send(link.outgoing.as_ref(), permissions)?;
+    Ok((link, peer))
+}
+
+fn start(words: &[&str]) -> io::Result<(Link, Box<dyn Peer>)> {
+    // In its own process group, so that Ctrl-C reaches it through us, once.
+    let mut child = Command::new(OURSELVES)
+        .arg0("dbdyno")
+        .args([AGENT, PIPES.name()])
+        .args(words)
+        .env_clear()
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let input = child.stdin.take().expect("stdin was asked to be a pipe");
+    let output = child.stdout.take().expect("stdout was asked to be a pipe");
+    let link = Link {
+        incoming: Box::new(FromPipe(BufReader::new(output))),
+        outgoing: Arc::new(ToPipe(Mutex::new(input))),
+    };
+    Ok((link, Box::new(Local(child))))
 }
 
 /// A client process that this process started. It ends when its input does; dropping this value

@@ -12,12 +12,16 @@ use std::thread;
 
 use analysis::Tally;
 use engine::{Job, Origin, Stop};
-use model::{Event, PathEntrance, Phase, Plan, Secret, Target};
+use model::{
+    Event, NS_PER_MS, PathEntrance, Phase, Placement, Plan, Secret, Target, format_duration,
+};
 
 use super::super::job_of;
 use super::super::sink::RunSink;
 use super::link::{Incoming, Link, Outgoing};
 use super::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
+use super::permissions::{LIMITED, Permissions};
+use super::plan_for_agents;
 use super::transports::transport_named;
 use crate::admission;
 use crate::build::Progress;
@@ -63,6 +67,10 @@ impl Watcher for Forward {
     fn doing(&mut self, _text: &str) {}
 }
 
+/// Largest delay of the order to start, in nanoseconds: a process that gets it later would begin
+/// later than the others.
+const LATE_NS: u64 = 10 * NS_PER_MS;
+
 /// Runs this program as a client process until the load and the connection have ended. `words`
 /// follow the hidden subcommand: the name of the transport, and what it needs.
 pub fn serve(words: &[String]) -> io::Result<()> {
@@ -70,9 +78,12 @@ pub fn serve(words: &[String]) -> io::Result<()> {
     let unknown = || io::Error::other("a client process is started by dbdyno alone");
     let (transport, rest) = known.ok_or_else(unknown)?;
     let Link { mut incoming, outgoing } = transport.join(rest)?;
-    let Some(ToAgent::Job(job)) = receive(incoming.as_mut()) else {
-        return Err(io::Error::other("a client process begins with its job"));
+    let no_job = || io::Error::other("a client process begins with its job");
+    let permissions: Option<Permissions> = match rest.iter().any(|word| word == LIMITED) {
+        true => Some(receive(incoming.as_mut()).ok_or_else(no_job)?),
+        false => None,
     };
+    let Some(ToAgent::Job(job)) = receive(incoming.as_mut()) else { return Err(no_job()) };
     let (output, origin, stop) = (Output(outgoing), Origin::now(), Arc::new(Stop::default()));
     let (begin, begins) = channel();
     let orders = {
@@ -80,7 +91,7 @@ pub fn serve(words: &[String]) -> io::Result<()> {
         let named = thread::Builder::new().name("orders".to_owned());
         named.spawn(move || obey(incoming, origin, &output, &stop, &begin))?
     };
-    let last = match run(&job, origin, &stop, &output, &begins) {
+    let last = match run(&job, permissions.as_ref(), origin, &stop, &output, &begins) {
         Ok(end) => FromAgent::Ended(Box::new(end)),
         Err(error) => FromAgent::Failed { why: error.to_string() },
     };
@@ -115,12 +126,13 @@ fn obey(
 
 fn run(
     agent_job: &AgentJob,
+    permissions: Option<&Permissions>,
     origin: Origin,
     stop: &Arc<Stop>,
     output: &Output,
     begins: &Receiver<u64>,
 ) -> Result<AgentEnd, Error> {
-    let plan = plan_of(agent_job)?;
+    let (plan, agreed) = plan_of(agent_job, permissions)?;
     admission::has_descriptors(&plan)?;
     let database = open(&plan.target, plan.seed, false)?;
     if let Some((port, token)) = agent_job.entrance {
@@ -141,9 +153,19 @@ fn run(
         ..job_of(&plan, &groups, agent_job.placement, agent_job.process, origin)
     };
     let mut start = |_| {
-        output.send(&FromAgent::Connected);
+        output.send(&FromAgent::Connected { plan: agreed.clone() });
         match begins.recv() {
-            Ok(unix_ns) => unix_ns.saturating_sub(origin.unix_ns()),
+            Ok(unix_ns) => {
+                let start_ns = unix_ns.saturating_sub(origin.unix_ns());
+                let late_ns = origin.elapsed_ns().saturating_sub(start_ns);
+                if late_ns > LATE_NS && agent_job.placement != Placement::Simulated {
+                    stop.fail(format!(
+                        "the order to start came {} too late",
+                        format_duration(late_ns)
+                    ));
+                }
+                start_ns
+            }
             // The connection has ended, and this process ends with it.
             Err(_) => exit(0),
         }
@@ -167,12 +189,25 @@ fn run(
     })
 }
 
-fn plan_of(agent_job: &AgentJob) -> Result<Plan, Error> {
+/// Decides the plan of a job. With permissions, everything that they do not allow is refused before
+/// a script is executed, a file read or a target opened. Returns the plan with the target to connect
+/// to, and the text of the plan as it was understood.
+fn plan_of(
+    agent_job: &AgentJob,
+    permissions: Option<&Permissions>,
+) -> Result<(Plan, String), Error> {
+    if let Some(permissions) = permissions {
+        permissions.check_sources(&agent_job.sources)?;
+    }
     for source in &agent_job.sources {
         workloads::read(source.clone())?;
     }
     let draft = plan::read_toml("the plan of the run", &agent_job.plan)?;
+    if let Some(permissions) = permissions {
+        permissions.check_draft(&draft)?;
+    }
     let plan = plan::decide(&draft, &|_| Err("the plan names its target".to_owned()))?;
+    let agreed = plan_for_agents(&plan);
     let target = Target::parse(&agent_job.target).map_err(|bad| Error::Usage(bad.to_string()))?;
     let password = agent_job.password.as_ref().map(Secret::new);
     let mut plan = Plan { target: Target { password, ..target }, ..plan };
@@ -181,5 +216,8 @@ fn plan_of(agent_job: &AgentJob) -> Result<Plan, Error> {
             target.password = password.as_ref().map(Secret::new);
         }
     }
-    Ok(plan)
+    if let Some(permissions) = permissions {
+        permissions.check_targets(&plan, !agent_job.sources.is_empty())?;
+    }
+    Ok((plan, agreed))
 }

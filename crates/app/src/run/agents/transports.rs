@@ -1,9 +1,13 @@
-//! The available transports: pipes, and one that a program adds. Not here: the trait (link).
+//! The available transports: pipes, one that a program adds, and that of hosts which were chosen for
+//! a run. Not here: the trait (link).
 
 use std::sync::OnceLock;
 
-use super::link::Transport;
+use model::{Host, Plan, Target};
+
+use super::link::{AgentHost, Hosts, Transport};
 use super::pipe::PIPES;
+use crate::error::Error;
 
 /// Transport added by a program that links dbdyno, used instead of pipes.
 static ADDED: OnceLock<&'static dyn Transport> = OnceLock::new();
@@ -14,9 +18,61 @@ pub fn add_transport(transport: &'static dyn Transport) {
     assert!(ADDED.set(transport).is_ok(), "a transport is added once");
 }
 
-/// Returns the transport by which new client processes are started.
-pub(super) fn transport() -> &'static dyn Transport {
-    ADDED.get().copied().unwrap_or(&PIPES)
+/// How the client processes of a run are started.
+pub(crate) struct Processes {
+    /// Hosts of the processes, in their order; empty if all are on this host.
+    pub(super) hosts: Vec<AgentHost>,
+    /// Transport of those hosts; `None` for processes on this host.
+    chosen: Option<Box<dyn Transport>>,
+}
+
+impl Processes {
+    /// Chooses the hosts of a run's processes. Fails if the plan names agents that are not there,
+    /// or that cannot reach its target.
+    pub(crate) fn choose(plan: &Plan, hosts: Option<&dyn Hosts>) -> Result<Processes, Error> {
+        if plan.agents.is_empty() {
+            return Ok(Processes { hosts: Vec::new(), chosen: None });
+        }
+        let none = "agents: this dbdyno has no connection to other hosts: it was built without the \
+                    feature 'agents'";
+        let hosts = hosts.ok_or_else(|| Error::Usage(none.to_owned()))?;
+        let chosen = hosts.choose(&plan.agents)?;
+        if let Some(far) = chosen.hosts.iter().find(|host| !host.is_here) {
+            let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
+            for target in std::iter::once(plan.target.clone()).chain(beside) {
+                may_reach(far, &target)?;
+            }
+        }
+        Ok(Processes { hosts: chosen.hosts, chosen: Some(chosen.transport) })
+    }
+
+    pub(super) fn transport(&self) -> &dyn Transport {
+        match &self.chosen {
+            Some(chosen) => chosen.as_ref(),
+            None => ADDED.get().copied().unwrap_or(&PIPES),
+        }
+    }
+}
+
+/// Fails if a target is obviously one of this host alone, which an agent elsewhere would look for
+/// on its own host.
+fn may_reach(agent: &AgentHost, target: &Target) -> Result<(), Error> {
+    let is_here = match target.hosts.as_slice() {
+        [] => target.option("socket").is_some() || target.is_server() || keeps_data(target),
+        hosts => hosts.iter().any(Host::is_here),
+    };
+    match is_here {
+        true => Err(Error::Usage(format!(
+            "agents: {target} is on this host, and the agent {} on {}: name the server by an \
+             address that both reach",
+            agent.name, agent.machine
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn keeps_data(target: &Target) -> bool {
+    drivers::of_target(target).is_some_and(|entry| entry.product.administration.keeps_data)
 }
 
 /// Returns the transport with this name, given on the command line of a client process; `None` if

@@ -277,6 +277,7 @@ impl Asked {
         });
         let options = RunOptions {
             script_host,
+            hosts: None,
             sample_hook: Some(sample_hook),
             ..RunOptions::on_data_as_they_are(store)
         };

@@ -46,7 +46,7 @@ use crate::script::places::CutOffPlaces;
 
 /// Lua as the language of workload files.
 pub(crate) static LANGUAGE: Language =
-    Language { extension: "lua", read, modules: Some(modules_of) };
+    Language { extension: "lua", is_code: true, read, modules: Some(modules_of) };
 
 /// Whether a script declares no options, as those for sysbench 0.5: its options are then global
 /// variables, and it takes options that nobody declared.

@@ -23,10 +23,12 @@ pub use self::workload::{TimedCommand, timed_commands};
 use crate::{Entry, Language, Make};
 
 /// Language of files whose names end with `.sql`.
-pub(crate) static LANGUAGE: Language = Language { extension: "sql", read, modules: None };
+pub(crate) static LANGUAGE: Language =
+    Language { extension: "sql", is_code: false, read, modules: None };
 
 /// Language of scripts with pgbench's own extension.
-pub(crate) static PGBENCH: Language = Language { extension: "pgbench", read, modules: None };
+pub(crate) static PGBENCH: Language =
+    Language { extension: "pgbench", is_code: false, read, modules: None };
 
 /// Name of the parameter for the way in which statements are sent.
 pub const MODE: &str = "mode";

@@ -1,0 +1,124 @@
+//! A run's side of the broker: the agents that answer, and its conversations with them.
+//!
+//! Not here: which agents a run takes (fleet).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use monitor::wall_clock;
+
+use crate::broker::{Broker, Listener, Message};
+use crate::clock;
+use crate::conversation::Conversation;
+use crate::frame::Frame;
+use crate::messages::{Here, Who, decode, encode};
+use crate::subjects::{HERE, WHO, sender_of};
+
+/// Interval at which agents are asked again, since a question is lost if nobody reads yet.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+
+/// An agent that has answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) here: Here,
+    /// Clock of the agent minus that of this host, and its largest possible error, in nanoseconds:
+    /// by the exchange that took the least time.
+    pub(crate) offset_ns: i64,
+    pub(crate) offset_error_ns: u64,
+}
+
+type Conversations = HashMap<(u32, String), Weak<Conversation>>;
+
+/// Agents and conversations of a run.
+#[derive(Default)]
+pub(crate) struct Desk {
+    answered: Mutex<BTreeMap<u32, Answered>>,
+    changed: Condvar,
+    conversations: Mutex<Conversations>,
+}
+
+impl Desk {
+    fn answered(&self) -> MutexGuard<'_, BTreeMap<u32, Answered>> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn conversations(&self) -> MutexGuard<'_, Conversations> {
+        self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes frames of the agent at `place` with this word to a conversation.
+    pub(crate) fn attend(&self, place: u32, word: String, conversation: &Arc<Conversation>) {
+        let mut all = self.conversations();
+        all.retain(|_, conversation| conversation.strong_count() > 0);
+        all.insert((place, word), Arc::downgrade(conversation));
+    }
+
+    /// Asks who is there until `is_enough`, or until `limit` has passed. Returns the agents by
+    /// place.
+    pub(crate) fn ask(
+        &self,
+        broker: &Broker,
+        limit: Duration,
+        is_enough: &dyn Fn(&BTreeMap<u32, Answered>) -> bool,
+    ) -> BTreeMap<u32, Answered> {
+        let began: Instant = wall_clock::now();
+        let mut answered = self.answered();
+        answered.clear();
+        loop {
+            let passed = began.elapsed();
+            if passed >= limit || (is_enough(&answered) && passed >= ASK_EVERY) {
+                return answered.clone();
+            }
+            broker.publish(WHO, encode(&Who { asked_unix_ns: clock::unix_ns() }));
+            let wait = ASK_EVERY.min(limit - passed);
+            let until = |_: &mut BTreeMap<u32, Answered>| true;
+            let waited = self.changed.wait_timeout_while(answered, wait, until);
+            answered = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn here(&self, place: u32, bytes: &[u8]) {
+        let now_ns = clock::unix_ns();
+        let Some(here) = decode::<Here>(bytes) else { return };
+        let passed_ns = now_ns.saturating_sub(here.asked_unix_ns);
+        let midst_ns = here.asked_unix_ns + passed_ns / 2;
+        let offset_ns = here.unix_ns as i64 - midst_ns as i64;
+        let answer = Answered { here, offset_ns, offset_error_ns: passed_ns.div_ceil(2) };
+        let mut answered = self.answered();
+        let is_better = answered
+            .get(&place)
+            .is_none_or(|known| answer.offset_error_ns <= known.offset_error_ns);
+        if is_better {
+            answered.insert(place, answer);
+        }
+        self.changed.notify_all();
+    }
+
+    fn each(&self, act: impl Fn(&Conversation)) {
+        let all: Vec<_> = self.conversations().values().filter_map(Weak::upgrade).collect();
+        all.iter().for_each(|conversation| act(conversation));
+    }
+}
+
+impl Listener for Desk {
+    fn message(&self, message: &Message<'_>, _broker: &Broker) {
+        let Some((place, word)) = sender_of(message.subject) else { return };
+        if word == HERE {
+            self.here(place, message.bytes);
+            return;
+        }
+        let known = self.conversations().get(&(place, word.to_owned())).and_then(Weak::upgrade);
+        if let (Some(conversation), Some(frame)) = (known, Frame::decode(message.bytes)) {
+            conversation.frame(frame);
+        }
+    }
+
+    fn connected(&self, _broker: &Broker) {
+        self.each(Conversation::connected);
+    }
+
+    fn tick(&self, _broker: &Broker) {
+        self.each(Conversation::tick);
+    }
+}

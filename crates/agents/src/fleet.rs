@@ -1,0 +1,340 @@
+//! The agents of a hub, as runs and lists see them.
+//!
+//! Not here: an agent's own side (agent).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use app::Error;
+use app::run::{AgentHost, Chosen, Hosts, Link, Peer, Transport, version_of_ours};
+use model::AgentShare;
+
+use crate::broker::{Broker, Connect, Listener};
+use crate::conversation::{Conversation, Received, Sent};
+use crate::credentials::{self, Credentials};
+use crate::desk::{Answered, Desk};
+use crate::hub::run_file;
+use crate::messages::{Opening, encode};
+use crate::random_word;
+use crate::subjects::{from_all, to_agent};
+use crate::this_host;
+use crate::tls::{Shown, client_config};
+
+/// Longest wait for the answers of agents in a list.
+const LIST_WITHIN: Duration = Duration::from_millis(1000);
+/// Longest wait for the agents of a run.
+const CHOOSE_WITHIN: Duration = Duration::from_secs(5);
+/// Largest number of bytes that wait for an agent.
+const KEPT_BYTES_MAX: usize = 64 << 20;
+
+/// The agents of the hub in a folder. It connects when it is needed, and stays connected.
+pub struct Fleet {
+    folder: PathBuf,
+    connection: Mutex<Option<Connection>>,
+}
+
+#[derive(Clone)]
+struct Connection {
+    broker: Broker,
+    desk: Arc<Desk>,
+}
+
+/// An agent in a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub name: String,
+    /// Name of its host.
+    pub machine: String,
+    /// Version of dbdyno.
+    pub version: String,
+    /// Number of CPUs that it may use.
+    pub n_cpus: u32,
+    /// Mean number of runnable processes on its host over the last minute.
+    pub load: f64,
+    /// What it does; `None` if it is free.
+    pub busy_with: Option<String>,
+    /// What it allows.
+    pub allows: String,
+    /// Its clock minus that of this host, in nanoseconds.
+    pub offset_ns: i64,
+    /// Largest possible error of the offset, in nanoseconds.
+    pub offset_error_ns: u64,
+}
+
+impl Fleet {
+    /// Returns the agents of the hub whose keys are in this folder. Nothing is opened yet.
+    pub fn of_folder(folder: PathBuf) -> Fleet {
+        Fleet { folder, connection: Mutex::new(None) }
+    }
+
+    /// Returns all agents that answer within a second, by name.
+    ///
+    /// # Errors
+    ///
+    /// No hub in the folder, or one that does not answer.
+    pub fn list(&self) -> Result<Vec<Listed>, Error> {
+        let Connection { broker, desk } = self.connection()?;
+        let answered = desk.ask(&broker, LIST_WITHIN, &|_| false);
+        let mut all: Vec<Listed> = answered.into_values().map(listed).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(all)
+    }
+
+    fn connection(&self) -> Result<Connection, Error> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = connection.as_ref() {
+            return Ok(connection.clone());
+        }
+        let made = connect(&self.folder)?;
+        Ok(connection.insert(made).clone())
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
+        connection.iter().for_each(|connection| connection.broker.close());
+    }
+}
+
+fn connect(folder: &Path) -> Result<Connection, Error> {
+    let path = run_file(folder);
+    if !path.exists() {
+        return Err(Error::Usage(format!(
+            "there is no hub in {}: start one with 'dbdyno hub', or name the folder of another one \
+             with --hub",
+            folder.display()
+        )));
+    }
+    let credentials: Credentials = credentials::read(&path).map_err(Error::Usage)?;
+    let address = credentials.address().map_err(Error::Usage)?;
+    let broken = || Error::Usage(format!("{} was changed by hand", path.display()));
+    let (authority, seed, certificate) = credentials.secrets().ok_or_else(broken)?;
+    let desk = Arc::new(Desk::default());
+    let connect = Connect {
+        address: address.clone(),
+        tls: client_config(authority, Shown::new(certificate, &seed)),
+        name: format!("run {}", std::process::id()),
+        subjects: vec![from_all(">")],
+    };
+    let broker = Broker::connect(connect, Arc::clone(&desk) as Arc<dyn Listener>);
+    let broker = broker.map_err(|why| {
+        Error::Unreachable(format!("the hub cannot be reached ({why}): is 'dbdyno hub' running?"))
+    })?;
+    Ok(Connection { broker, desk })
+}
+
+fn listed(answered: Answered) -> Listed {
+    let Answered { here, offset_ns, offset_error_ns } = answered;
+    Listed {
+        name: here.name,
+        machine: here.machine,
+        version: here.version,
+        n_cpus: here.n_cpus,
+        load: here.load,
+        busy_with: here.busy_with,
+        allows: here.allows,
+        offset_ns,
+        offset_error_ns,
+    }
+}
+
+impl Hosts for Fleet {
+    fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error> {
+        let Connection { broker, desk } = self.connection()?;
+        let is_enough = |there: &BTreeMap<u32, Answered>| pick(agents, there).is_ok();
+        let there = desk.ask(&broker, CHOOSE_WITHIN, &is_enough);
+        let places = pick(agents, &there).map_err(Error::Failed)?;
+        let boot_id = this_host::boot_id();
+        let hosts = places.iter().filter_map(|place| there.get(place));
+        let hosts = hosts.map(|answered| AgentHost {
+            name: answered.here.name.clone(),
+            machine: answered.here.machine.clone(),
+            n_cpus: answered.here.n_cpus,
+            is_here: answered.here.boot_id == boot_id,
+        });
+        let hosts: Vec<AgentHost> = hosts.collect();
+        let seats = places.iter().zip(&hosts);
+        let seats = seats.map(|(place, host)| (*place, host.name.clone())).collect();
+        Ok(Chosen { hosts, transport: Box::new(OverBroker { broker, desk, seats }) })
+    }
+}
+
+/// Chooses a place for each agent of a run: named ones first. Fails with the reason for the first
+/// one that cannot be had.
+fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u32>, String> {
+    let ours = version_of_ours();
+    let is_usable = |answered: &Answered| {
+        let here = &answered.here;
+        here.busy_with.is_none() && here.version == ours
+    };
+    let mut by_name: Vec<(&str, u32)> =
+        there.iter().map(|(place, answered)| (answered.here.name.as_str(), *place)).collect();
+    by_name.sort_unstable();
+    let mut taken = Vec::new();
+    for name in agents.iter().filter_map(|agent| agent.name.as_deref()) {
+        let found = by_name.iter().find(|(known, _)| *known == name);
+        let Some((_, place)) = found else {
+            return Err(format!(
+                "the agent {name} does not answer: start it with 'dbdyno agent join' ({})",
+                known(&by_name)
+            ));
+        };
+        let here = &there[place].here;
+        if let Some(what) = &here.busy_with {
+            return Err(format!("the agent {name} is busy with {what}"));
+        }
+        if here.version != ours {
+            let theirs = &here.version;
+            return Err(format!(
+                "the agent {name} has dbdyno {theirs}, and this is {ours}: install the same on both"
+            ));
+        }
+        taken.push(*place);
+    }
+    let mut named = taken.clone().into_iter();
+    let n_any = agents.iter().filter(|agent| agent.name.is_none()).count();
+    let free = by_name.iter().filter(|(_, place)| !taken.contains(place));
+    let free: Vec<u32> =
+        free.filter(|(_, place)| is_usable(&there[place])).map(|(_, place)| *place).collect();
+    if free.len() < n_any {
+        let n_others = by_name.len() - taken.len() - free.len();
+        let others = match n_others {
+            0 => String::new(),
+            n_others => format!(", {n_others} more are busy or of another version"),
+        };
+        return Err(format!(
+            "{n_any} agents are asked for, and {} are free{others} ({}): 'dbdyno agents' lists them",
+            free.len(),
+            known(&by_name)
+        ));
+    }
+    let mut any = free.into_iter();
+    let place = |agent: &AgentShare| match agent.name {
+        Some(_) => named.next(),
+        None => any.next(),
+    };
+    Ok(agents.iter().filter_map(place).collect())
+}
+
+fn known(by_name: &[(&str, u32)]) -> String {
+    match by_name {
+        [] => "no agent answers".to_owned(),
+        all => {
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            format!("there are {}", names.join(", "))
+        }
+    }
+}
+
+/// Starts client processes by the agents at these places, and carries their messages.
+struct OverBroker {
+    broker: Broker,
+    desk: Arc<Desk>,
+    seats: Vec<(u32, String)>,
+}
+
+impl Transport for OverBroker {
+    fn name(&self) -> &'static str {
+        "agents"
+    }
+
+    fn start(&self, number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
+        let seat = self.seats.get(number as usize - 1);
+        let (place, name) = seat.ok_or_else(|| io::Error::other("no agent was chosen for it"))?;
+        let word = random_word();
+        let conversation = Conversation::new(
+            self.broker.clone(),
+            to_agent(*place, &word),
+            format!("the agent {name}"),
+            KEPT_BYTES_MAX,
+        );
+        self.desk.attend(*place, word, &conversation);
+        let asked_by = format!("a run on {}", this_host::name());
+        let opening = Opening { version: version_of_ours().to_owned(), asked_by };
+        conversation.send(&encode(&opening))?;
+        let link = Link {
+            incoming: Box::new(Received(Arc::clone(&conversation))),
+            outgoing: Arc::new(Sent(Arc::clone(&conversation))),
+        };
+        Ok((link, Box::new(Elsewhere(conversation))))
+    }
+
+    fn join(&self, _words: &[String]) -> io::Result<Link> {
+        Err(io::Error::other("an agent starts its client processes by itself"))
+    }
+}
+
+/// A client process that an agent has started.
+struct Elsewhere(Arc<Conversation>);
+
+impl Peer for Elsewhere {
+    fn process_id(&self) -> Option<u32> {
+        None
+    }
+
+    fn how_it_ended(&mut self, _has_closed: bool) -> Option<String> {
+        self.0.why_ended()
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        self.0.end("the run has ended");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Here;
+
+    fn there(all: &[(u32, &str, Option<&str>, &str)]) -> BTreeMap<u32, Answered> {
+        let answered = |(place, name, busy, version): &(u32, &str, Option<&str>, &str)| {
+            let here = Here {
+                asked_unix_ns: 0,
+                unix_ns: 0,
+                name: (*name).to_owned(),
+                machine: "host".to_owned(),
+                boot_id: String::new(),
+                version: (*version).to_owned(),
+                n_cpus: 2,
+                load: 0.0,
+                busy_with: busy.map(str::to_owned),
+                allows: String::new(),
+            };
+            (*place, Answered { here, offset_ns: 0, offset_error_ns: 0 })
+        };
+        all.iter().map(answered).collect()
+    }
+
+    #[test]
+    fn named_agents_are_taken_first_and_busy_or_other_ones_never() {
+        let ours = version_of_ours();
+        let there = there(&[
+            (3, "c", None, ours),
+            (1, "a", None, ours),
+            (2, "b", Some("a run"), ours),
+            (4, "d", None, "0.0.1"),
+        ]);
+        let picked = |text: &str| {
+            pick(&AgentShare::parse_list(text).unwrap(), &there).map_err(|why| {
+                assert!(!why.ends_with('.'), "{why}");
+                why
+            })
+        };
+        assert_eq!(picked("2"), Ok(vec![1, 3]));
+        assert_eq!(picked("c,a=3"), Ok(vec![3, 1]));
+        for (text, why) in [
+            ("3", "3 agents are asked for, and 2 are free, 2 more are busy or of another version"),
+            ("b", "the agent b is busy with a run"),
+            ("d", "has dbdyno 0.0.1"),
+            ("e", "does not answer"),
+        ] {
+            assert!(picked(text).unwrap_err().contains(why), "{text}: {:?}", picked(text));
+        }
+    }
+}

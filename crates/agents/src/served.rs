@@ -1,0 +1,75 @@
+//! A client process of a run on this host: the agent starts it, and passes messages between it and
+//! the run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use app::run::{Incoming, Link, Peer, Permissions, start_limited, version_of_ours};
+
+use crate::conversation::Conversation;
+use crate::messages::{Opening, decode};
+
+/// Serves a conversation until it or the client process has ended. `begin` makes the agent busy, or
+/// fails with the reason why it cannot be. Returns how it ended.
+pub(crate) fn serve(
+    conversation: &Arc<Conversation>,
+    permissions: &Permissions,
+    begin: &mut dyn FnMut(&str) -> Result<(), String>,
+) -> String {
+    match opened(conversation, permissions, begin) {
+        Ok((link, peer)) => pass(conversation, link, peer),
+        Err(why) => conversation.end(&why),
+    }
+    conversation.why_ended().unwrap_or_default()
+}
+
+fn opened(
+    conversation: &Conversation,
+    permissions: &Permissions,
+    begin: &mut dyn FnMut(&str) -> Result<(), String>,
+) -> Result<(Link, Box<dyn Peer>), String> {
+    let first = conversation.receive().ok_or("the run has ended")?;
+    let opening: Opening = decode(&first).ok_or("the run is of another version")?;
+    let ours = version_of_ours();
+    if opening.version != ours {
+        return Err(format!(
+            "the agent has dbdyno {ours}, and the run {}: install the same on both",
+            opening.version
+        ));
+    }
+    begin(&opening.asked_by)?;
+    start_limited(permissions).map_err(|error| format!("no process can be started: {error}"))
+}
+
+/// Passes messages in both directions, until the process or the conversation has ended.
+fn pass(conversation: &Arc<Conversation>, link: Link, peer: Box<dyn Peer>) {
+    let Link { mut incoming, outgoing } = link;
+    let peer = Arc::new(Mutex::new(peer));
+    let (back, ended) = (Arc::clone(conversation), Arc::clone(&peer));
+    let spawned = thread::Builder::new().name("results".to_owned()).spawn(move || {
+        pass_back(&back, incoming.as_mut());
+        let how = ended.lock().unwrap_or_else(PoisonError::into_inner).how_it_ended(true);
+        back.finish(&how.unwrap_or_else(|| "the client process has ended".to_owned()));
+    });
+    let Ok(results) = spawned else {
+        conversation.end("the agent cannot start a thread");
+        return;
+    };
+    while let Some(message) = conversation.receive() {
+        if outgoing.send(&message).is_err() {
+            break;
+        }
+    }
+    // The process ends with its input.
+    drop(outgoing);
+    let _ = results.join();
+    drop(peer);
+}
+
+fn pass_back(conversation: &Conversation, incoming: &mut dyn Incoming) {
+    while let Some(message) = incoming.receive() {
+        if conversation.send(&message).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What an agent lets runs do on its host: load certain servers, use certain files, execute scripts
+//! that are programs. Everything else is refused before anything is opened.
+//!
+//! Not here: who may ask an agent (its hub).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use model::{Host, Plan, Source, Target};
+use plan::Draft;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// Word behind the name of the transport with which a client process expects its permissions as
+/// the first message, before its job.
+pub(super) const LIMITED: &str = "limited";
+/// Word that allows scripts that are programs, such as Lua.
+const SCRIPTS: &str = "scripts";
+
+/// Permissions of an agent. Without any, it loads only databases without data, such as `sim`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Permissions {
+    /// Servers that runs may connect to. A host without a port allows all its ports.
+    pub hosts: Vec<Host>,
+    /// Files that runs may use: databases, certificates, libraries.
+    pub files: Vec<PathBuf>,
+    /// Whether runs may execute scripts that can read files and start programs.
+    pub scripts: bool,
+}
+
+impl Permissions {
+    /// Adds what a word allows: `db1:5432`, `db1`, `/data/bench.db`, or `scripts`.
+    pub fn allow(&mut self, word: &str) -> Result<(), String> {
+        match word {
+            SCRIPTS => self.scripts = true,
+            path if path.starts_with('/') => self.files.push(PathBuf::from(path)),
+            host => {
+                let bad = |why| format!("'{host}' is no server, file (/...) or 'scripts': {why}");
+                self.hosts.push(Host::parse(host).map_err(bad)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if a script of the run is a program, and programs are not allowed. To be called before
+    /// a script is read, because reading one executes it.
+    pub(super) fn check_sources(&self, sources: &[Source]) -> Result<(), Error> {
+        let is_code = |source: &&Source| {
+            workloads::language_of(&source.name).is_none_or(|language| language.is_code)
+        };
+        match sources.iter().find(is_code) {
+            Some(source) if !self.scripts => Err(refused(
+                format!("executes no scripts that are programs ({})", source.name),
+                SCRIPTS,
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if a plan as it was sent has parts that read files when it is decided, or that no run
+    /// needs.
+    pub(super) fn check_draft(&self, draft: &Draft) -> Result<(), Error> {
+        let has_more = !draft.vary.is_empty()
+            || !draft.at.is_empty()
+            || !draft.server.is_empty()
+            || !draft.experiment.is_empty();
+        let reads_file = draft.groups.iter().any(|group| {
+            let rate = group.values.get("rate");
+            rate.is_some_and(|rate| rate.text.trim_start().starts_with("file"))
+        });
+        match has_more || reads_file {
+            true => Err(Error::Failed("the agent refuses this plan: no run sends it".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if the plan's target, or that of a group, is none that is allowed.
+    pub(super) fn check_targets(&self, plan: &Plan, has_scripts: bool) -> Result<(), Error> {
+        let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
+        std::iter::once(plan.target.clone())
+            .chain(beside)
+            .try_for_each(|target| self.check_target(&target, has_scripts))
+    }
+
+    fn check_target(&self, target: &Target, has_scripts: bool) -> Result<(), Error> {
+        let entry = drivers::by_scheme(&target.scheme).map_err(Error::failed)?;
+        for (name, path) in &target.options {
+            let is_file = plan::FILES.contains(&name.as_str()) || name == "socket";
+            if is_file && !path.is_empty() {
+                self.check_file(Path::new(path))?;
+            }
+        }
+        if let Some(path) = (entry.file)(target) {
+            // Statements of a script could name further files.
+            return match has_scripts && !self.scripts {
+                true => Err(refused(format!("executes no scripts on {target}"), SCRIPTS)),
+                false => self.check_file(&path),
+            };
+        }
+        if entry.product.administration.is_in_process {
+            return match has_scripts && !self.scripts {
+                true => Err(refused(format!("executes no scripts on {target}"), SCRIPTS)),
+                false => Ok(()),
+            };
+        }
+        if target.option("socket").is_some_and(|path| !path.is_empty()) {
+            return Ok(());
+        }
+        let port = entry.local_server.map(|server| server.port);
+        let default = Host { name: "localhost".to_owned(), port: None };
+        let hosts = match target.hosts.as_slice() {
+            [] => std::slice::from_ref(&default),
+            hosts => hosts,
+        };
+        match hosts.iter().find(|host| !self.allows_host(host, port)) {
+            Some(host) if host.name.starts_with('/') => self.check_file(Path::new(&host.name)),
+            Some(host) => {
+                let port = host.port.or(port);
+                let host = Host { port, ..host.clone() };
+                Err(refused(format!("may not load {host}"), &host.to_string()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn allows_host(&self, host: &Host, default_port: Option<u16>) -> bool {
+        self.hosts.iter().any(|allowed| {
+            let same_name = allowed.name.eq_ignore_ascii_case(&host.name);
+            same_name && allowed.port.is_none_or(|port| Some(port) == host.port.or(default_port))
+        })
+    }
+
+    /// Fails unless a file is allowed. Both are compared as they are after links are followed, if
+    /// they exist, so that no link leads elsewhere.
+    fn check_file(&self, path: &Path) -> Result<(), Error> {
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let asked = real(path);
+        match self.files.iter().any(|allowed| real(allowed) == asked) {
+            true => Ok(()),
+            false => {
+                let path = path.display().to_string();
+                Err(refused(format!("may not use the file {path}"), &path))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.hosts.iter().map(ToString::to_string);
+        let files = self.files.iter().map(|path| path.display().to_string());
+        let scripts = self.scripts.then(|| SCRIPTS.to_owned());
+        let all: Vec<String> = hosts.chain(files).chain(scripts).collect();
+        match all.is_empty() {
+            true => f.write_str("nothing but sim"),
+            false => f.write_str(&all.join(", ")),
+        }
+    }
+}
+
+fn refused(what: String, word: &str) -> Error {
+    Error::Failed(format!("the agent {what}: start it with --allow {word} if it should"))
+}
