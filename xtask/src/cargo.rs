@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 /// Arguments of cargo that enable all optional features of dbdyno.
-pub(crate) const EVERYTHING: [&str; 2] = ["--features", "dbdyno/pictures"];
+pub(crate) const EVERYTHING: [&str; 2] = ["--features", "dbdyno/pictures,dbdyno/agents"];
 
 /// Runs cargo in the workspace and returns its standard output. Its messages go to this process's
 /// standard error.

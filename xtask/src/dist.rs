@@ -38,7 +38,7 @@ const MANUAL: [&str; 12] = [
 
 /// Builds the program with a profile of cargo, packs it, and tests each package.
 pub(crate) fn run(root: &Path, profile: &str) -> Result<bool> {
-    let options = ["--package", "dbdyno", "--features", "pictures", "--locked"];
+    let options = ["--package", "dbdyno", "--features", "agents,pictures", "--locked"];
     pack(root, &cargo::build(root, &[&options[..], &["--profile", profile]].concat())?)
 }
 
@@ -336,7 +336,7 @@ fn paths_of(list: &str) -> Vec<PathBuf> {
 /// Returns the licences of all Rust packages that are part of the program, each text once, after a
 /// list of the packages.
 fn licences(root: &Path) -> Result<String> {
-    let tree = ["tree", "--package", "dbdyno", "--features", "pictures", "--locked"];
+    let tree = ["tree", "--package", "dbdyno", "--features", "agents,pictures", "--locked"];
     let normal = ["--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
     let tree = cargo::output(root, &[&tree[..], &normal].concat())?;
     let metadata = cargo::output(root, &["metadata", "--format-version", "1", "--locked"])?;

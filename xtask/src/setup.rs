@@ -16,9 +16,9 @@ use crate::fetch;
 
 /// Packages of Debian that the tests need. gcc builds SQLite, make and gcc build LuaJIT, and git
 /// lists our files. Then come servers (MariaDB's brings galera-4 and rsync, and has a storage
-/// engine as a plugin; PostgreSQL's brings pgbench), other load generators, dependencies of MySQL
-/// 5.6, a browser, and the image builder.
-const PACKAGES: [&str; 15] = [
+/// engine as a plugin; PostgreSQL's brings pgbench), other load generators, poolers, the broker of
+/// hubs, networks of several hosts, dependencies of MySQL 5.6, a browser, and the image builder.
+const PACKAGES: [&str; 17] = [
     "gcc",
     "make",
     "libc6-dev",
@@ -30,6 +30,8 @@ const PACKAGES: [&str; 15] = [
     "sysbench",
     "pgbouncer",
     "haproxy",
+    "nats-server",
+    "iproute2",
     "libaio1",
     "chromium",
     "buildah",

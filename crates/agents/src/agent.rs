@@ -282,7 +282,7 @@ fn enrol(hub: &Address, token: &Token, name: &str) -> Result<Kept, Error> {
         .map_err(|why| Error::Unreachable(format!("the hub cannot be joined: {why}")))?;
     let ask = Ask {
         name: name.to_owned(),
-        version: version_of_ours().to_owned(),
+        version: version_of_ours(),
         key: seed.public_key().0,
         answer_at: word,
     };
@@ -379,7 +379,7 @@ impl Worker {
             name: self.name.clone(),
             machine: this_host::name(),
             boot_id: this_host::boot_id(),
-            version: version_of_ours().to_owned(),
+            version: version_of_ours(),
             n_cpus: this_host::n_cpus(),
             load: this_host::load(),
             busy_with: self.busy_with().clone(),
@@ -398,6 +398,10 @@ impl Listener for Worker {
             return;
         }
         match word_for(self.place, message.subject) {
+            Some(word) if message.is_unread => {
+                let known = self.conversations().open.get(word).cloned();
+                known.iter().for_each(|conversation| conversation.unread());
+            }
             Some(RENEW) => self.renewal.take(message.bytes),
             Some(word) => {
                 if let Some(frame) = Frame::decode(message.bytes) {
@@ -443,8 +447,12 @@ impl Worker {
             broker.publish(&subject, Frame::End { why }.encode());
             return;
         }
-        let conversation =
-            Conversation::new(broker.clone(), subject, "the run".to_owned(), self.spool_bytes);
+        let conversation = Conversation::new(
+            broker.clone(),
+            (subject, Some(to_agent(self.place, word))),
+            "the run".to_owned(),
+            self.spool_bytes,
+        );
         self.conversations().open.insert(word.to_owned(), Arc::clone(&conversation));
         conversation.frame(frame);
         let Some(worker) = self.me.upgrade() else { return };

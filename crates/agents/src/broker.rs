@@ -10,7 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectError, ConnectOptions, Event, Subscriber};
+use async_nats::{Client, ConnectError, ConnectOptions, Event, StatusCode, Subscriber};
 use futures_util::StreamExt;
 use futures_util::stream::SelectAll;
 use rustls::ClientConfig;
@@ -73,6 +73,8 @@ impl fmt::Display for Address {
 /// A received message.
 pub(crate) struct Message<'a> {
     pub(crate) subject: &'a str,
+    /// Whether the broker says that nobody reads what was published with this subject as its reply.
+    pub(crate) is_unread: bool,
     pub(crate) bytes: &'a [u8],
 }
 
@@ -92,8 +94,13 @@ pub(crate) trait Listener: Send + Sync {
 }
 
 enum Command {
-    Publish { subject: String, bytes: Vec<u8> },
-    Close,
+    Publish {
+        subject: String,
+        unread_at: Option<String>,
+        bytes: Vec<u8>,
+    },
+    /// Closes the connection, and then drops this.
+    Close(Sender<()>),
 }
 
 /// A connection to a broker, until [`Broker::close`].
@@ -139,8 +146,15 @@ impl Broker {
 
     /// Sends a message, if the connection is there; else it is lost.
     pub(crate) fn publish(&self, subject: &str, bytes: Vec<u8>) {
+        self.publish_noting(subject, None, bytes);
+    }
+
+    /// Sends a message, if the connection is there; else it is lost. If nobody reads the subject,
+    /// the broker says so on the subject `unread_at`.
+    pub(crate) fn publish_noting(&self, subject: &str, unread_at: Option<&str>, bytes: Vec<u8>) {
         if self.is_connected() {
-            let _ = self.commands.send(Command::Publish { subject: subject.to_owned(), bytes });
+            let (subject, unread_at) = (subject.to_owned(), unread_at.map(str::to_owned));
+            let _ = self.commands.send(Command::Publish { subject, unread_at, bytes });
         }
     }
 
@@ -149,9 +163,13 @@ impl Broker {
         self.is_connected.load(Ordering::Acquire)
     }
 
-    /// Sends what was published, and closes the connection.
+    /// Sends what was published, and closes the connection. Waits until that is done, for at most
+    /// two seconds.
     pub(crate) fn close(&self) {
-        let _ = self.commands.send(Command::Close);
+        let (closing, closed) = channel();
+        if self.commands.send(Command::Close(closing)).is_ok() {
+            let _ = closed.recv_timeout(2 * CLOSE_WITHIN);
+        }
     }
 
     fn happened(&self, event: &Event, listener: &dyn Listener) {
@@ -185,25 +203,28 @@ async fn live(
     let _ = outcome.send(Ok(()));
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    loop {
+    let _closing = loop {
         tokio::select! {
             Some(message) = messages.next() => listener.message(
                 &Message {
                     subject: message.subject.as_str(),
+                    is_unread: message.status == Some(StatusCode::NO_RESPONDERS),
                     bytes: &message.payload,
                 },
                 broker,
             ),
             command = received.recv() => match command {
-                Some(Command::Publish { subject, bytes }) => {
-                    // Fails only for a subject that cannot be, or a message that is too large.
-                    let _ = client.publish(subject, bytes.into()).await;
-                }
-                Some(Command::Close) | None => break,
+                // Fails only for a subject that cannot be, or a message that is too large.
+                Some(Command::Publish { subject, unread_at, bytes }) => drop(match unread_at {
+                    Some(at) => client.publish_with_reply(subject, at, bytes.into()).await,
+                    None => client.publish(subject, bytes.into()).await,
+                }),
+                Some(Command::Close(closing)) => break Some(closing),
+                None => break None,
             },
             _ = ticks.tick() => listener.tick(broker),
         }
-    }
+    };
     broker.is_connected.store(false, Ordering::Release);
     let _ = tokio::time::timeout(CLOSE_WITHIN, client.drain()).await;
     let _ = tokio::time::timeout(CLOSE_WITHIN, client.flush()).await;

@@ -19,10 +19,16 @@ use crate::frame::Frame;
 /// Time without any frame of the other side after which it counts as lost.
 pub(crate) const SILENT_NS: u64 = 20 * NS_PER_S;
 
+/// Time during which nobody reads the subject of the other side after which it has left: longer than
+/// it needs to connect again to a broker that was restarted.
+const UNREAD_NS: u64 = 5 * NS_PER_S;
+
 /// A conversation, of one run with one agent.
 pub(crate) struct Conversation {
     /// Subject on which the other side reads.
     subject: String,
+    /// Subject on which the broker says that nobody reads there; `None` if that is not asked.
+    unread_at: Option<String>,
     /// The other side, for people.
     other: String,
     broker: Broker,
@@ -37,6 +43,8 @@ struct State {
     /// Messages that have arrived and are not yet taken.
     received: VecDeque<Vec<u8>>,
     heard_ns: u64,
+    /// Time at which the broker first said that nobody reads the subject, since somebody was heard.
+    unread_ns: Option<u64>,
     /// Why the conversation has ended; `None` while it lasts.
     ended: Option<String>,
 }
@@ -46,12 +54,13 @@ impl Conversation {
     /// that did not arrive are kept.
     pub(crate) fn new(
         broker: Broker,
-        subject: String,
+        (subject, unread_at): (String, Option<String>),
         other: String,
         kept_bytes_max: usize,
     ) -> Arc<Conversation> {
         Arc::new(Conversation {
             subject,
+            unread_at,
             other,
             broker,
             began: wall_clock::now(),
@@ -60,6 +69,7 @@ impl Conversation {
                 inbox: Inbox::default(),
                 received: VecDeque::new(),
                 heard_ns: 0,
+                unread_ns: None,
                 ended: None,
             }),
             changed: Condvar::new(),
@@ -95,7 +105,7 @@ impl Conversation {
         if state.ended.is_some() {
             return;
         }
-        state.heard_ns = now_ns;
+        (state.heard_ns, state.unread_ns) = (now_ns, None);
         match frame {
             Frame::Part { number, is_last, bytes } => {
                 match state.inbox.take(number, is_last, &bytes) {
@@ -132,6 +142,12 @@ impl Conversation {
         }
     }
 
+    /// Notes that nobody reads what is sent: the other side has left, or the broker was restarted.
+    pub(crate) fn unread(&self) {
+        let now_ns = self.now_ns();
+        self.state().unread_ns.get_or_insert(now_ns);
+    }
+
     /// Does what is due: sends parts again, and signs of life. To be called ten times a second.
     pub(crate) fn tick(&self) {
         let now_ns = self.now_ns();
@@ -141,13 +157,21 @@ impl Conversation {
         }
         let silent_ns = now_ns.saturating_sub(state.heard_ns);
         if silent_ns >= SILENT_NS {
-            let why = format!("{} was not heard of for {} s", self.other, SILENT_NS / NS_PER_S);
+            let why = format!("nothing was heard of it for {} s", SILENT_NS / NS_PER_S);
+            self.end_locked(&mut state, why);
+            return;
+        }
+        if state.unread_ns.is_some_and(|since_ns| now_ns - since_ns >= UNREAD_NS) {
+            let why = "its connection to the hub is closed".to_owned();
             self.end_locked(&mut state, why);
             return;
         }
         state.outbox.tick(now_ns);
         self.pump(&mut state);
-        state.inbox.tick(now_ns).iter().for_each(|frame| self.publish(frame));
+        if let Some(sign) = state.inbox.tick(now_ns) {
+            let unread_at = self.unread_at.as_deref();
+            self.broker.publish_noting(&self.subject, unread_at, sign.encode());
+        }
     }
 
     /// Sends everything again that did not arrive, since the connection is new.

@@ -109,8 +109,10 @@ impl Listener for Desk {
             return;
         }
         let known = self.conversations().get(&(place, word.to_owned())).and_then(Weak::upgrade);
-        if let (Some(conversation), Some(frame)) = (known, Frame::decode(message.bytes)) {
-            conversation.frame(frame);
+        match (known, Frame::decode(message.bytes)) {
+            (Some(conversation), _) if message.is_unread => conversation.unread(),
+            (Some(conversation), Some(frame)) => conversation.frame(frame),
+            _ => {}
         }
     }
 

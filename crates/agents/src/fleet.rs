@@ -19,14 +19,14 @@ use crate::desk::{Answered, Desk};
 use crate::hub::run_file;
 use crate::messages::{Opening, encode};
 use crate::random_word;
-use crate::subjects::{from_all, to_agent};
+use crate::subjects::{HERE, from_agent, from_all, to_agent};
 use crate::this_host;
 use crate::tls::{Shown, client_config};
 
 /// Longest wait for the answers of agents in a list.
 const LIST_WITHIN: Duration = Duration::from_millis(1000);
-/// Longest wait for the agents of a run.
-const CHOOSE_WITHIN: Duration = Duration::from_secs(5);
+/// Longest wait for the agents of a run: those of a run that was killed are free after five seconds.
+const CHOOSE_WITHIN: Duration = Duration::from_secs(8);
 /// Largest number of bytes that wait for an agent.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
@@ -40,6 +40,8 @@ pub struct Fleet {
 struct Connection {
     broker: Broker,
     desk: Arc<Desk>,
+    /// Word that the subjects of this connection's conversations begin with.
+    word: String,
 }
 
 /// An agent in a list.
@@ -76,7 +78,7 @@ impl Fleet {
     ///
     /// No hub in the folder, or one that does not answer.
     pub fn list(&self) -> Result<Vec<Listed>, Error> {
-        let Connection { broker, desk } = self.connection()?;
+        let Connection { broker, desk, .. } = self.connection()?;
         let answered = desk.ask(&broker, LIST_WITHIN, &|_| false);
         let mut all: Vec<Listed> = answered.into_values().map(listed).collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
@@ -114,17 +116,19 @@ fn connect(folder: &Path) -> Result<Connection, Error> {
     let broken = || Error::Usage(format!("{} was changed by hand", path.display()));
     let (authority, seed, certificate) = credentials.secrets().ok_or_else(broken)?;
     let desk = Arc::new(Desk::default());
+    // Subjects of this connection's own, so that agents notice when it is closed.
+    let word = random_word();
     let connect = Connect {
         address: address.clone(),
         tls: client_config(authority, Shown::new(certificate, &seed)),
         name: format!("run {}", std::process::id()),
-        subjects: vec![from_all(">")],
+        subjects: vec![from_all(HERE), from_all(&format!("{word}.*"))],
     };
     let broker = Broker::connect(connect, Arc::clone(&desk) as Arc<dyn Listener>);
     let broker = broker.map_err(|why| {
         Error::Unreachable(format!("the hub cannot be reached ({why}): is 'dbdyno hub' running?"))
     })?;
-    Ok(Connection { broker, desk })
+    Ok(Connection { broker, desk, word })
 }
 
 fn listed(answered: Answered) -> Listed {
@@ -144,7 +148,7 @@ fn listed(answered: Answered) -> Listed {
 
 impl Hosts for Fleet {
     fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error> {
-        let Connection { broker, desk } = self.connection()?;
+        let Connection { broker, desk, word } = self.connection()?;
         let is_enough = |there: &BTreeMap<u32, Answered>| pick(agents, there).is_ok();
         let there = desk.ask(&broker, CHOOSE_WITHIN, &is_enough);
         let places = pick(agents, &there).map_err(Error::Failed)?;
@@ -159,7 +163,7 @@ impl Hosts for Fleet {
         let hosts: Vec<AgentHost> = hosts.collect();
         let seats = places.iter().zip(&hosts);
         let seats = seats.map(|(place, host)| (*place, host.name.clone())).collect();
-        Ok(Chosen { hosts, transport: Box::new(OverBroker { broker, desk, seats }) })
+        Ok(Chosen { hosts, transport: Box::new(OverBroker { broker, desk, word, seats }) })
     }
 }
 
@@ -234,6 +238,7 @@ fn known(by_name: &[(&str, u32)]) -> String {
 struct OverBroker {
     broker: Broker,
     desk: Arc<Desk>,
+    word: String,
     seats: Vec<(u32, String)>,
 }
 
@@ -245,16 +250,16 @@ impl Transport for OverBroker {
     fn start(&self, number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
         let seat = self.seats.get(number as usize - 1);
         let (place, name) = seat.ok_or_else(|| io::Error::other("no agent was chosen for it"))?;
-        let word = random_word();
+        let word = format!("{}.{}", self.word, random_word());
         let conversation = Conversation::new(
             self.broker.clone(),
-            to_agent(*place, &word),
+            (to_agent(*place, &word), Some(from_agent(*place, &word))),
             format!("the agent {name}"),
             KEPT_BYTES_MAX,
         );
         self.desk.attend(*place, word, &conversation);
         let asked_by = format!("a run on {}", this_host::name());
-        let opening = Opening { version: version_of_ours().to_owned(), asked_by };
+        let opening = Opening { version: version_of_ours(), asked_by };
         conversation.send(&encode(&opening))?;
         let link = Link {
             incoming: Box::new(Received(Arc::clone(&conversation))),
@@ -313,7 +318,7 @@ mod tests {
 
     #[test]
     fn named_agents_are_taken_first_and_busy_or_other_ones_never() {
-        let ours = version_of_ours();
+        let ours = &version_of_ours();
         let there = there(&[
             (3, "c", None, ours),
             (1, "a", None, ours),

@@ -1,13 +1,18 @@
 //! A client process of a run on this host: the agent starts it, and passes messages between it and
 //! the run.
 
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use app::run::{Incoming, Link, Peer, Permissions, start_limited, version_of_ours};
 
 use crate::conversation::Conversation;
 use crate::messages::{Opening, decode};
+
+/// Time that a client process has to end, after which it is killed.
+const END_WITHIN: Duration = Duration::from_secs(3);
 
 /// Serves a conversation until it or the client process has ended. `begin` makes the agent busy, or
 /// fails with the reason why it cannot be. Returns how it ended.
@@ -41,14 +46,19 @@ fn opened(
     start_limited(permissions).map_err(|error| format!("no process can be started: {error}"))
 }
 
-/// Passes messages in both directions, until the process or the conversation has ended.
+/// Passes messages in both directions, until the process or the conversation has ended. A process
+/// that does not end with its input is killed.
 fn pass(conversation: &Arc<Conversation>, link: Link, peer: Box<dyn Peer>) {
     let Link { mut incoming, outgoing } = link;
-    let peer = Arc::new(Mutex::new(peer));
-    let (back, ended) = (Arc::clone(conversation), Arc::clone(&peer));
+    let peer = Arc::new(Mutex::new(Some(peer)));
+    let (back, process) = (Arc::clone(conversation), Arc::clone(&peer));
+    let (done, is_done) = channel();
     let spawned = thread::Builder::new().name("results".to_owned()).spawn(move || {
         pass_back(&back, incoming.as_mut());
-        let how = ended.lock().unwrap_or_else(PoisonError::into_inner).how_it_ended(true);
+        let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+        let how = process.as_mut().and_then(|process| process.how_it_ended(true));
+        drop(process);
+        let _ = done.send(());
         back.finish(&how.unwrap_or_else(|| "the client process has ended".to_owned()));
     });
     let Ok(results) = spawned else {
@@ -62,8 +72,10 @@ fn pass(conversation: &Arc<Conversation>, link: Link, peer: Box<dyn Peer>) {
     }
     // The process ends with its input.
     drop(outgoing);
+    if is_done.recv_timeout(END_WITHIN).is_err() {
+        drop(peer.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
     let _ = results.join();
-    drop(peer);
 }
 
 fn pass_back(conversation: &Conversation, incoming: &mut dyn Incoming) {

@@ -14,11 +14,23 @@ pub(crate) enum Place {
     ThisHost,
 }
 
-/// Returns where a run's database is on this machine; `None` if it is on another machine, or
-/// simulated.
+/// Returns where a run's database is on the generator's machine; `None` if it is on another machine,
+/// or simulated.
 pub(crate) fn place(tally: &Tally) -> Option<Place> {
     let is_simulated = tally.fact("database", "seed").is_some();
-    place_of(&tally.description.as_ref()?.target, is_simulated)
+    let place = place_of(&tally.description.as_ref()?.target, is_simulated)?;
+    // With all clients on other hosts, the generator is not on that of the server.
+    match place {
+        Place::ThisHost if are_all_elsewhere(tally) => None,
+        place => Some(place),
+    }
+}
+
+/// Whether agents on other hosts execute all clients.
+fn are_all_elsewhere(tally: &Tally) -> bool {
+    let fact = |process: u32| tally.fact("processes", &format!("process_{process}_is_here"));
+    let mut all = (1..).map_while(fact).peekable();
+    all.peek().is_some() && all.all(|is_here| is_here.yes_no() == Some(false))
 }
 
 /// Returns true if the database at a target runs in the generator's own process, as SQLite does;

@@ -241,25 +241,16 @@ fn n_clients(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.clients).sum()
 }
 
-/// Fails if `plan` divides its clients over several processes although `placement` (such as virtual
-/// time) or the database does not allow that.
-pub(crate) fn may_be_divided(
-    plan: &Plan,
-    groups: &[Opened],
-    placement: Placement,
-) -> Result<(), Error> {
+/// Fails if `plan` divides its clients over several processes although the database does not allow
+/// that.
+pub(crate) fn may_be_divided(plan: &Plan, groups: &[Opened]) -> Result<(), Error> {
     if plan.groups.iter().all(|group| group.processes == 0) {
         return Ok(());
     }
-    let of_one_process = groups.iter().find(|opened| !opened.database.administration().keeps_data);
-    match of_one_process {
-        _ if placement == Placement::Simulated => Err(Error::Usage(
-            "processes: virtual time is that of one process: leave out --processes".to_owned(),
-        )),
-        Some(opened) => Err(Error::Usage(format!(
-            "processes: {} runs in one process: leave out --processes",
-            opened.database.dialect().name
-        ))),
+    let flag = if plan.agents.is_empty() { "processes" } else { "agents" };
+    let refused = groups.iter().find_map(|opened| opened.database.refuses_processes());
+    match refused {
+        Some(why) => Err(Error::Usage(format!("{flag}: {why}"))),
         None => Ok(()),
     }
 }

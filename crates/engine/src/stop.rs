@@ -6,13 +6,15 @@
 //! app).
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
+
+use crate::Origin;
 
 /// Value of a run's state word while the run goes on.
 pub(crate) const RUNNING: u32 = 0;
@@ -51,6 +53,8 @@ pub struct Stop {
     others_measured_ns: AtomicU64,
     /// Number of clients that have ended their work before the load was over.
     n_over: AtomicU32,
+    /// Time by which the clock of this host is ahead of that of the run's host, in nanoseconds.
+    clock_ahead_ns: AtomicI64,
 }
 
 impl Default for Stop {
@@ -69,6 +73,7 @@ impl Default for Stop {
             n_others: AtomicU32::new(0),
             others_measured_ns: AtomicU64::new(0),
             n_over: AtomicU32::new(0),
+            clock_ahead_ns: AtomicI64::new(0),
         }
     }
 }
@@ -126,6 +131,17 @@ impl Stop {
         let less = |n_others: u32| n_others.checked_sub(1);
         // Does nothing if the run waits for no other process.
         let _ = self.n_others.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+    }
+
+    /// Makes the clocks of clients tell the time of day of another host, whose clock this one is
+    /// ahead of by `ahead_ns` nanoseconds. Instants of the run do not change.
+    pub fn set_clock_ahead(&self, ahead_ns: i64) {
+        self.clock_ahead_ns.store(ahead_ns, Ordering::Release);
+    }
+
+    /// Returns the time of day at `origin` by the clock of the run's host, in nanoseconds since 1970.
+    pub(crate) fn common_unix_ns(&self, origin: Origin) -> u64 {
+        origin.unix_ns().saturating_add_signed(-self.clock_ahead_ns.load(Ordering::Acquire))
     }
 
     pub(crate) fn awaits_others(&self) -> bool {

@@ -155,6 +155,12 @@ pub trait Database: Send + Sync {
         false
     }
 
+    /// Returns the reason why the clients of the database cannot be divided among several processes,
+    /// and what to do instead; `None` if they can.
+    fn refuses_processes(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Limits the number of statements that each session opened from now on keeps prepared. Above
     /// it, a session closes the one that it has used least recently. Without a call, a limit of the
     /// driver holds. Does nothing by default.

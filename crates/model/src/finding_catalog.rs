@@ -585,6 +585,13 @@ pub static CATALOG: &[CatalogEntry] = &[
                  (--load open --rate).",
     },
     CatalogEntry {
+        id: "agent_lost",
+        severity: "warning",
+        raised: "an agent was lost during the load, and the run went on without it (agent_loss=mark)",
+        advice: "From then on its clients are missing, and what it had not delivered is in no figure: \
+                 measure again, or take the seconds before.",
+    },
+    CatalogEntry {
         id: "same_host",
         severity: "note",
         raised: "generator and database share a host, or a process",

@@ -365,6 +365,7 @@ mod tests {
     fn a_plan_from_a_page_names_no_workload_in_a_file() {
         static CODE: workloads::Language = workloads::Language {
             extension: "code",
+            is_code: true,
             read: |_| Err(model::BadParameter::new("it was read".to_owned())),
             modules: None,
         };

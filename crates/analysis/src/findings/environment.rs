@@ -28,6 +28,7 @@ enum EnvironmentFinding {
     OtherCpuLoad { percent: f64, processors: f64 },
     Embedded,
     SameHost,
+    AgentLost { at: String },
     NotDurable(CommitRisk),
     Pooled,
     IdleClosed { count: u64, limit: Option<(&'static str, String)> },
@@ -49,6 +50,7 @@ impl EnvironmentFinding {
             Is::NoisyMachine { .. } => ("noisy_machine", Severity::Warning),
             Is::OtherCpuLoad { .. } => ("other_cpu_load", Severity::Warning),
             Is::ClocksDiffer { .. } => ("clocks_differ", Severity::Warning),
+            Is::AgentLost { .. } => ("agent_lost", Severity::Warning),
             Is::Embedded | Is::SameHost => ("same_host", Severity::Note),
             Is::NotDurable(_) => ("not_durable", Severity::Note),
             Is::Pooled => ("pooled", Severity::Note),
@@ -84,6 +86,9 @@ impl EnvironmentFinding {
                 significant(error_s * 1e3, 2),
                 if ahead_s > 0.0 { "ahead of" } else { "behind" }
             ),
+            Is::AgentLost { at } => {
+                format!("The run went on without an agent, last heard at {at}.")
+            }
             Is::Embedded => "The database runs in the generator's process and shares its CPUs. \
                              The client's CPU time includes the database's."
                 .to_owned(),
@@ -127,6 +132,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         noisy.map(|percent| EnvironmentFinding::NoisyMachine { percent }),
         other_cpu_load(tally),
         clocks_differ(tally),
+        agent_lost(tally),
         host(tally),
         CommitRisk::read(|about, name| tally.fact(about, name)).map(EnvironmentFinding::NotDurable),
         tally
@@ -175,6 +181,15 @@ fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
 
 /// Returns a finding if clocks of client processes differ from this process's by too much, with the
 /// one that differs most; `None` if none does.
+/// Returns a finding if an agent was lost while the run went on; `None` if none was.
+fn agent_lost(tally: &Tally) -> Option<EnvironmentFinding> {
+    let fact =
+        |process: u32, name: &str| tally.fact("processes", &format!("process_{process}_{name}"));
+    let mut processes = (1..).take_while(|process| fact(*process, "clients").is_some());
+    let at = processes.find_map(|process| fact(process, "lost_at"))?;
+    Some(EnvironmentFinding::AgentLost { at: at.to_string() })
+}
+
 fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
     let seconds = |process: u32, name: &str| {
         let name = format!("process_{process}_clock_offset_{name}_s");
@@ -187,11 +202,21 @@ fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
             Some((process, ahead_s, error_s))
         })
     };
+    // Stamps of agents on other hosts are corrected by their offset: what is left is its drift.
+    let is_corrected = |process: u32| {
+        let name = format!("process_{process}_is_here");
+        tally.fact("processes", &name).and_then(FactValue::yes_no) == Some(false)
+    };
+    let left = |(process, ahead_s, error_s): (u32, f64, f64)| {
+        let corrected_s = seconds(process, "first").filter(|_| is_corrected(process));
+        (process, ahead_s - corrected_s.unwrap_or(0.0), error_s)
+    };
     let is_there =
         |process: &u32| tally.fact("processes", &format!("process_{process}_clients")).is_some();
     let too_far = (1..)
         .take_while(is_there)
         .flat_map(offsets)
+        .map(left)
         .filter(|(_, ahead_s, error_s)| ahead_s.abs() - error_s > CLOCK_OFFSET_S_MAX);
     let (process, ahead_s, error_s) = too_far.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     Some(EnvironmentFinding::ClocksDiffer { process, ahead_s, error_s })

@@ -1145,6 +1145,24 @@ fn clocks_of_processes_that_differ_beyond_the_error_are_found() {
 }
 
 #[test]
+fn an_agent_that_was_lost_is_named_and_hosts_of_agents_are_those_of_the_generator() {
+    raises("agent_lost", Severity::Warning, |made| {
+        made.fact("processes", "process_1_clients", "readers 4");
+        made.fact("processes", "process_1_agent", "gen1");
+        made.fact("processes", "process_1_lost_at", "31.5 s: it has left");
+    });
+    let with_agents = |are_here: [&str; 2]| {
+        let mut made = Made::closed();
+        for (process, is_here) in (1..).zip(are_here) {
+            made.fact("processes", &format!("process_{process}_clients"), "readers 4");
+            made.fact("processes", &format!("process_{process}_is_here"), is_here);
+        }
+        ids(&made).iter().any(|id| id == "same_host")
+    };
+    assert_eq!([["yes", "no"], ["no", "no"]].map(with_agents), [true, false]);
+}
+
+#[test]
 fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
     let mut made = Made::closed();
     let say = |id: &str| {

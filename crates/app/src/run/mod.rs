@@ -274,7 +274,7 @@ fn admit(
     admission::has_memory(&groups)?;
     admission::agree_on_data(plan, &groups)?;
     let placement = admission::place(plan, &groups)?;
-    admission::may_be_divided(plan, &groups, placement)?;
+    admission::may_be_divided(plan, &groups)?;
     Ok((groups, placement))
 }
 

@@ -592,10 +592,10 @@ fn what_a_workload_or_a_database_cannot_do_is_reported_with_the_reason() {
         refused(&home, &[command, "tpcc", "--target=sim:"], USAGE, &["sim has none"]);
     }
     for (args, words) in [
-        (&["empty", "--target=sim:"][..], ["sim runs in one process", "leave out --processes"]),
+        (&["empty", "--target=sim:"][..], ["servers of one sim", "sim:?servers=0&draws=key"]),
         (
-            &["empty", "--target=sim:", "--placement=simulated"],
-            ["virtual time", "leave out --processes"],
+            &["empty", "--target=sim:?servers=0", "--placement=simulated"],
+            ["servers of one sim", "sim:?servers=0&draws=key"],
         ),
         (&["arm"], ["the application of arm and its pools", "leave it out"]),
     ] {

@@ -3,6 +3,8 @@
 //! Not here: tests of a single crate.
 
 mod accessible;
+#[cfg(feature = "agents")]
+mod agents;
 mod arm;
 mod bad_input;
 mod browser;

@@ -186,7 +186,7 @@ fn is_there(pid: u32) -> bool {
 fn an_interrupt_ends_all_processes_and_what_they_did_is_counted() {
     let home = Home::new();
     let run = long_run(&home);
-    let pids = run.children("agent");
+    let pids = run.children("client-process");
     assert_eq!(pids.len(), 2);
     run.interrupt();
     let report = run.end().code(INTERRUPTED).json();
@@ -201,9 +201,9 @@ fn an_interrupt_ends_all_processes_and_what_they_did_is_counted() {
 fn a_process_that_is_killed_fails_the_run_and_what_was_measured_is_kept() {
     let home = Home::new();
     let run = long_run(&home);
-    let killed = run.children("agent");
+    let killed = run.children("client-process");
     assert_eq!(killed.len(), 2);
-    run.kill_children("agent");
+    run.kill_children("client-process");
     let report = run.end().code(FAILED).json();
     assert_eq!(report["status"], "failed");
     assert!(number(&report, "counts.committed") > 0.0);
@@ -215,7 +215,7 @@ fn a_process_that_is_killed_fails_the_run_and_what_was_measured_is_kept() {
 fn processes_end_with_the_run_that_is_killed() {
     let home = Home::new();
     let mut run = long_run(&home);
-    let pids = run.children("agent");
+    let pids = run.children("client-process");
     run.wait_until("both live", |_| pids.iter().all(|pid| is_there(*pid)));
     run.kill();
     let _ = run.end();

@@ -108,7 +108,7 @@ impl Drop for Between {
 }
 
 /// Finds a TCP port that is free now.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("it is bound").port()
 }

@@ -116,9 +116,7 @@ impl Started {
     /// Stops the process for `length`.
     pub(crate) fn pause(&self, length: Duration) {
         self.stand_still();
-        let length = Timespec::try_from(length).expect("it is short");
-        // Only a timer.
-        poll(&mut [], Some(&length)).expect("nothing can be waited for");
+        rest(length);
         self.go_on();
     }
 
@@ -197,7 +195,13 @@ pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
 
 /// Waits for the interval [`LOOK_EVERY`], before the next check.
 pub(crate) fn look_again() {
-    let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
+    rest(LOOK_EVERY);
+}
+
+/// Lets time pass, in which something that a test has planted lasts.
+pub(crate) fn rest(length: Duration) {
+    let pause = Timespec::try_from(length).expect("it is short");
+    // Only a timer.
     poll(&mut [], Some(&pause)).expect("nothing can be waited for");
 }
 

@@ -321,6 +321,13 @@ impl Database for Sim {
         Places::ALL
     }
 
+    fn refuses_processes(&self) -> Option<&'static str> {
+        let is_divisible = self.decided.servers.is_none() && self.decided.by_key;
+        let why = "the servers of one sim, and its draws in order, are those of one process: take \
+                   sim:?servers=0&draws=key, or leave it out";
+        (!is_divisible).then_some(why)
+    }
+
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
         Box::pin(async move {
             let decided = Arc::clone(&self.decided);

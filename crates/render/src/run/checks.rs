@@ -33,17 +33,26 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Returns the table of the generator's separate client processes; `None` if there are none.
+/// Returns the table of the generator's separate client processes, or of its agents; `None` if there
+/// are none.
 fn processes(report: &Report) -> Option<Block> {
     let facts = report.facts.get("processes")?;
-    let mut table = Table::new([
-        Column::new("process", Align::Right),
+    let are_agents = facts.contains_key("process_1_agent");
+    let of_agents = are_agents.then(|| {
+        [("agent", Align::Left), ("host", Align::Left), ("CPUs", Align::Right)]
+            .map(|(title, align)| Column::new(title, align))
+    });
+    let of_processes = (!are_agents).then(|| [Column::new("process", Align::Right)]);
+    let mut columns: Vec<Column> = of_processes.into_iter().flatten().collect();
+    columns.extend(of_agents.into_iter().flatten());
+    columns.extend([
         Column::new("clients", Align::Left),
         Column::new("CPU s", Align::Right),
         Column::new("memory", Align::Right),
         Column::new("clock ahead by, at the start", Align::Right),
         Column::new("at the end", Align::Right),
     ]);
+    let mut table = Table::new(columns);
     for number in 1_u32.. {
         let fact = |name: &str| facts.get(&format!("process_{number}_{name}"));
         let Some(clients) = fact("clients") else { break };
@@ -58,14 +67,19 @@ fn processes(report: &Report) -> Option<Block> {
         };
         let cpu = fact("cpu_s").and_then(FactValue::as_seconds);
         let memory = fact("max_rss_bytes").and_then(FactValue::bytes);
-        table.row([
-            Cell::from(number.to_string().as_str()),
+        let text = |name: &str| fact(name).map_or(NONE.to_owned(), ToString::to_string);
+        let mut row: Vec<Cell> = match are_agents {
+            true => ["agent", "machine", "cpus"].map(|name| text(name).as_str().into()).into(),
+            false => vec![number.to_string().as_str().into()],
+        };
+        row.extend([
             clients.to_string().as_str().into(),
             cpu.map_or(NONE.to_owned(), |cpu| significant(cpu, 3)).as_str().into(),
             memory.map_or(NONE.to_owned(), |bytes| amount(bytes as f64, "B")).as_str().into(),
             offset("first").as_str().into(),
             offset("last").as_str().into(),
         ]);
+        table.row(row);
     }
     Some(Block::Table(table))
 }

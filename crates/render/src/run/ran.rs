@@ -70,7 +70,7 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
             if is_one { ("load", group.workload.as_str()) } else { (group.name.as_str(), "") };
         let workload = Some(&group.workload).filter(|workload| !is_one && *workload != label);
         let place = group.target.as_ref().map(|target| format!("at {target}"));
-        let load = load(&report.placement, group).into_iter().chain(place);
+        let load = load(report, group).into_iter().chain(place);
         let parts = workload.cloned().into_iter().chain(load);
         lines.push(Line::new(label, parts.collect()));
         lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
@@ -157,17 +157,20 @@ fn path(report: &Report) -> Option<Vec<String>> {
     Some(parts)
 }
 
-fn load(placement: &str, group: &GroupReport) -> Vec<String> {
+fn load(report: &Report, group: &GroupReport) -> Vec<String> {
     let clients = count(group.clients.into(), "client");
-    let mut parts = match (placement, group.clients) {
+    let mut parts = match (report.placement.as_str(), group.clients) {
         ("thread", 1) => vec![format!("{clients} on a thread")],
         ("thread", _) => vec![clients, "a thread each".to_owned()],
         ("loop", 1) => vec![format!("{clients} on an event loop")],
         ("loop", _) => vec![format!("{clients} on event loops")],
         _ => vec![format!("{clients} in virtual time")],
     };
+    let has_agents = report.fact("processes", "process_1_agent").is_some();
     parts.extend(match group.processes {
         0 => None,
+        1 if has_agents => Some("on an agent".to_owned()),
+        n if has_agents => Some(format!("on {n} agents")),
         1 => Some("in a separate process".to_owned()),
         n => Some(format!("in {n} separate processes")),
     });

@@ -18,9 +18,10 @@ pub(super) enum ToAgent {
     Job(Box<AgentJob>),
     /// Asks the client process for the time of its clock.
     ReadClock,
-    /// Orders the start of the load, at this time of the process's own clock in nanoseconds since
-    /// 1970.
-    Start { unix_ns: u64 },
+    /// Orders the start of the load, at `unix_ns` of the process's own clock in nanoseconds since
+    /// 1970. That clock is ahead of the run's by `ahead_ns`, which the process subtracts from what
+    /// it stamps.
+    Start { unix_ns: u64, ahead_ns: i64 },
     /// Asks the client process to end its load; a second message of this kind cancels running
     /// transactions.
     Stop,
@@ -74,6 +75,9 @@ pub(crate) struct AgentEnd {
     pub(super) reason: StopReason,
     pub(super) measured_ns: u64,
     pub(super) elapsed_ns: u64,
+    /// Time from the arrival of the order to start until the start, in nanoseconds; negative if it
+    /// came too late.
+    pub(super) start_margin_ns: i64,
     pub(super) n_left_behind: u32,
     /// Pauses in which the whole process did not run: their number, the length of the longest one
     /// in nanoseconds, and its start in nanoseconds from the start of the measured phase.

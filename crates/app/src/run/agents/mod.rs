@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use engine::{Origin, Ran, Share, Stop};
 use model::{
-    Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, Source, StopReason,
-    Target,
+    AgentLoss, Event, Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan,
+    Source, StopReason, Target,
 };
 use monitor::wall_clock;
 
@@ -63,6 +63,10 @@ struct Received {
 }
 
 struct Agent {
+    /// Name of the process for the user, such as `process 2` or `the agent gen1`.
+    title: String,
+    /// Time at which its last message arrived, in nanoseconds since 1970.
+    heard_unix_ns: u64,
     peer: Box<dyn Peer>,
     outgoing: Arc<dyn Outgoing>,
     /// Clients of the process in each group, as text for the user, such as `readers 6`.
@@ -87,6 +91,11 @@ pub(super) struct Agents {
     transport: &'static str,
     /// Hosts of the processes; empty if they are on this one.
     hosts: Vec<AgentHost>,
+    /// What happens if a process is lost during the load.
+    loss: AgentLoss,
+    /// Start of the measured phase, in nanoseconds since 1970; 0 before the order to start.
+    measured_unix_ns: u64,
+    ramp_up_ns: u64,
     /// Channel to the thread that forwards a stop to the client processes; dropping it ends the
     /// thread. `None` before the order to start.
     _stopper: Option<Sender<()>>,
@@ -141,6 +150,9 @@ impl Agents {
             origin: arguments.origin,
             transport: arguments.processes.transport().name(),
             hosts: arguments.processes.hosts.clone(),
+            loss: arguments.plan.agent_loss,
+            measured_unix_ns: 0,
+            ramp_up_ns: arguments.plan.phases.ramp_up_ns,
             _stopper: None,
         };
         for process in 1..=n_processes(arguments.plan) {
@@ -162,7 +174,20 @@ impl Agents {
             let clients = clients_of(arguments.plan, process);
             let begun = arguments.processes.transport().start(process);
             let agent = begun.and_then(|(link, peer)| {
-                Agent::begin(job, clients, link, peer, (arguments.origin, sender.clone()), stop)
+                let host = agents.hosts.get(process as usize - 1);
+                let title = match host {
+                    Some(host) => format!("the agent {}", host.name),
+                    None => format!("process {process}"),
+                };
+                let listener = Listener {
+                    process,
+                    title,
+                    origin: arguments.origin,
+                    sender: sender.clone(),
+                    stop: Arc::clone(stop),
+                    loss: arguments.plan.agent_loss,
+                };
+                Agent::begin(job, clients, link, peer, listener)
             });
             let failed = |error| {
                 Error::Failed(format!("a process for the clients cannot be started: {error}"))
@@ -186,10 +211,9 @@ impl Agents {
                     ..
                 }) => {
                     if theirs != plan {
-                        let number = process + 1;
+                        let title = &self.list[process].title;
                         return Err(Error::Failed(format!(
-                            "process {number} understands the plan differently: are both programs \
-                             the same?"
+                            "{title} understands the plan differently: are both programs the same?"
                         )));
                     }
                     n_connected += 1;
@@ -200,7 +224,7 @@ impl Agents {
                     self.early.extend(event);
                     let agent = &mut self.list[process];
                     if agent.has_gone {
-                        return Err(Error::Failed(agent.how_it_ended(process)));
+                        return Err(Error::Failed(agent.how_it_ended()));
                     }
                 }
                 Err(_) if stop.is_asked() => {
@@ -253,10 +277,15 @@ impl Agents {
             return;
         }
         let here_ns = self.origin.unix_ns() + load_start_ns;
+        self.measured_unix_ns = here_ns + self.ramp_up_ns;
         for process in 0..self.list.len() {
             let offset = self.list[process].first_offset;
             let unix_ns = offset.map_or(here_ns, |offset| offset.there(here_ns));
-            self.list[process].order(&ToAgent::Start { unix_ns });
+            // On one host there is one clock, which the comparison would only blur.
+            let is_elsewhere = self.hosts.get(process).is_some_and(|host| !host.is_here);
+            let offset = offset.filter(|_| is_elsewhere);
+            let ahead_ns = offset.map_or(0, |offset| offset.ns);
+            self.list[process].order(&ToAgent::Start { unix_ns, ahead_ns });
         }
         let all: Vec<_> = self.list.iter().map(|agent| Arc::clone(&agent.outgoing)).collect();
         let (stopper, ends) = channel();
@@ -310,12 +339,16 @@ impl Agents {
     }
 
     /// Combines the result of this process's load with those of the client processes. A process
-    /// that has not reported its end makes the run failed.
+    /// that has not reported its end makes the run failed, unless the plan lets it go on without.
     pub(super) fn joined(&mut self, ours: Ran) -> Ran {
         let mut ran = ours;
-        for (process, agent) in self.list.iter_mut().enumerate() {
+        let is_marked = self.loss == AgentLoss::Mark;
+        let goes_on = is_marked && self.list.iter().any(|agent| agent.end.is_some());
+        for agent in &mut self.list {
             let Some(end) = &agent.end else {
-                ran.reason = StopReason::Failed { why: agent.how_it_ended(process) };
+                if !goes_on {
+                    ran.reason = StopReason::Failed { why: agent.how_it_ended() };
+                }
                 continue;
             };
             ran.elapsed_ns = ran.elapsed_ns.max(end.elapsed_ns);
@@ -363,6 +396,7 @@ impl Agents {
                 fact("agent", host.name.as_str().into());
                 fact("machine", host.machine.as_str().into());
                 fact("cpus", u64::from(host.n_cpus).into());
+                fact("is_here", FactValue::from(if host.is_here { "yes" } else { "no" }));
             }
             let offsets = [("first", agent.first_offset), ("last", agent.last_offset)];
             for (name, offset) in offsets {
@@ -371,6 +405,7 @@ impl Agents {
                 fact(&format!("clock_offset_{name}_error_s"), seconds(offset.error_ns as f64));
             }
             if let Some(end) = &agent.end {
+                fact("start_margin_s", seconds(end.start_margin_ns as f64));
                 fact("cpu_s", seconds(end.cpu_ns as f64));
                 fact("max_rss_bytes", FactValue::Bytes(end.max_rss_bytes));
             }
@@ -381,6 +416,9 @@ impl Agents {
     /// Handles a message of a client process. Returns the event if the message is one, else `None`.
     fn take(&mut self, received: Received) -> Option<Sourced> {
         let agent = &mut self.list[received.process];
+        if received.message.is_some() {
+            agent.heard_unix_ns = received.unix_ns;
+        }
         match received.message {
             Some(FromAgent::Event(event)) => {
                 return Some(Sourced { process: received.process as u32 + 1, event });
@@ -389,12 +427,27 @@ impl Agents {
             // Late answers are ignored; a full queue was noticed on arrival.
             Some(FromAgent::Connected { .. } | FromAgent::Clock { .. } | FromAgent::QueueFull) => {}
             Some(FromAgent::Failed { why }) => {
-                agent.has_gone = true;
                 agent.failure = Some(why);
+                return self.lost(received.process);
             }
-            None => agent.has_gone = true,
+            None => return self.lost(received.process),
         }
         None
+    }
+
+    /// Notes that a process does not take part any more. Returns the fact that says so, if the run
+    /// goes on without it.
+    fn lost(&mut self, process: usize) -> Option<Sourced> {
+        let agent = &mut self.list[process];
+        let is_first = !std::mem::replace(&mut agent.has_gone, true);
+        let is_marked = is_first && agent.end.is_none() && self.loss == AgentLoss::Mark;
+        if !is_marked || self.measured_unix_ns == 0 {
+            return None;
+        }
+        let heard_ns = agent.heard_unix_ns as f64 - self.measured_unix_ns as f64;
+        let lost = format!("{:.1} s, {}", heard_ns / NS_PER_S as f64, agent.how_it_ended());
+        let name = format!("process_{}_lost_at", process + 1);
+        Some(Sourced { process: 0, event: Event::Fact(Fact::new("processes", &name, lost)) })
     }
 
     /// Measures the offset of a client process's clock by the fastest of several exchanges; `None`
@@ -438,23 +491,24 @@ impl Agents {
 }
 
 impl Agent {
+    /// Gives a client process its job, and listens to it on a thread.
     fn begin(
         job: AgentJob,
         clients: String,
         link: Link,
         peer: Box<dyn Peer>,
-        (origin, sender): (Origin, Sender<Received>),
-        stop: &Arc<Stop>,
+        listener: Listener,
     ) -> io::Result<Agent> {
-        let process = job.process;
         let Link { incoming, outgoing } = link;
+        let heard = listener.clone();
         // If the process has ended already, its link shows that.
         let _ = send(outgoing.as_ref(), &ToAgent::Job(Box::new(job)));
-        let stop = Arc::clone(stop);
         thread::Builder::new()
-            .name(format!("agent-{process}"))
-            .spawn(move || listen(incoming, process, origin, &sender, &stop))?;
+            .name(format!("agent-{}", listener.process))
+            .spawn(move || heard.listen(incoming))?;
         Ok(Agent {
+            title: listener.title,
+            heard_unix_ns: 0,
             peer,
             outgoing,
             clients,
@@ -470,14 +524,14 @@ impl Agent {
         order(self.outgoing.as_ref(), message);
     }
 
-    fn how_it_ended(&mut self, process: usize) -> String {
-        let (number, clients) = (process + 1, &self.clients);
+    fn how_it_ended(&mut self) -> String {
+        let (title, clients) = (&self.title, &self.clients);
         if let Some(why) = &self.failure {
-            return format!("process {number} ({clients}): {why}");
+            return format!("{title} ({clients}): {why}");
         }
         match self.peer.how_it_ended(self.has_gone) {
-            Some(how) => format!("process {number} ({clients}) ended during the run: {how}"),
-            None => format!("process {number} ({clients}) no longer answers"),
+            Some(how) => format!("{title} ({clients}) ended during the run: {how}"),
+            None => format!("{title} ({clients}) no longer answers"),
         }
     }
 }
@@ -488,37 +542,57 @@ fn order(to: &dyn Outgoing, message: &ToAgent) {
     let _ = send(to, message);
 }
 
-/// Runs the thread that receives the messages of a client process and forwards them to `sender`
-/// until the connection ends. Tells `stop` at once if the process fails, ends, or its queue is
-/// full.
-fn listen(
-    mut incoming: Box<dyn Incoming>,
+/// Receives the messages of a client process, on a thread of its own.
+#[derive(Clone)]
+struct Listener {
     process: u32,
+    title: String,
     origin: Origin,
-    sender: &Sender<Received>,
-    stop: &Stop,
-) {
-    let mut has_ended = false;
-    loop {
-        let message: Option<FromAgent> = receive(incoming.as_mut());
-        let unix_ns = origin.unix_ns() + origin.elapsed_ns();
-        match &message {
-            Some(FromAgent::Failed { why }) => stop.fail(why.clone()),
-            Some(FromAgent::QueueFull) => stop.other_queue_is_full(origin.elapsed_ns()),
-            Some(FromAgent::Ended(end)) => {
-                has_ended = true;
-                stop.other_has_ended(end.measured_ns);
-                if let StopReason::Failed { why } = &end.reason {
-                    stop.fail(why.clone());
+    sender: Sender<Received>,
+    stop: Arc<Stop>,
+    loss: AgentLoss,
+}
+
+impl Listener {
+    /// Forwards messages until the connection ends. Tells the run's stop at once if the process
+    /// fails, ends, or its queue is full.
+    fn listen(self, mut incoming: Box<dyn Incoming>) {
+        let mut has_ended = false;
+        loop {
+            let message: Option<FromAgent> = receive(incoming.as_mut());
+            let unix_ns = self.origin.unix_ns() + self.origin.elapsed_ns();
+            match &message {
+                Some(FromAgent::Failed { why }) => self.lost(why.clone(), &mut has_ended),
+                Some(FromAgent::QueueFull) => {
+                    self.stop.other_queue_is_full(self.origin.elapsed_ns());
                 }
+                Some(FromAgent::Ended(end)) => {
+                    has_ended = true;
+                    self.stop.other_has_ended(end.measured_ns);
+                    if let StopReason::Failed { why } = &end.reason {
+                        self.stop.fail(why.clone());
+                    }
+                }
+                None => {
+                    let why = format!("{} ended during the run", self.title);
+                    self.lost(why, &mut has_ended);
+                }
+                _ => {}
             }
-            None if !has_ended => stop.fail(format!("process {process} ended during the run")),
-            _ => {}
+            let is_last = message.is_none();
+            let received = Received { process: self.process as usize - 1, unix_ns, message };
+            if self.sender.send(received).is_err() || is_last {
+                return;
+            }
         }
-        let is_last = message.is_none();
-        let received = Received { process: process as usize - 1, unix_ns, message };
-        if sender.send(received).is_err() || is_last {
-            return;
+    }
+
+    /// Fails the run, or lets it go on without this process, if its load has not ended.
+    fn lost(&self, why: String, has_ended: &mut bool) {
+        match (std::mem::replace(has_ended, true), self.loss) {
+            (true, _) => {}
+            (false, AgentLoss::Fail) => self.stop.fail(why),
+            (false, AgentLoss::Mark) => self.stop.other_has_ended(0),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Watcher for Forward {
 
 /// Largest delay of the order to start, in nanoseconds: a process that gets it later would begin
 /// later than the others.
-const LATE_NS: u64 = 10 * NS_PER_MS;
+const LATE_NS: i64 = 10 * NS_PER_MS as i64;
 
 /// Runs this program as a client process until the load and the connection have ended. `words`
 /// follow the hidden subcommand: the name of the transport, and what it needs.
@@ -115,7 +115,10 @@ fn obey(
             ToAgent::ReadClock => {
                 output.send(&FromAgent::Clock { unix_ns: origin.unix_ns() + origin.elapsed_ns() });
             }
-            ToAgent::Start { unix_ns } => drop(begin.send(unix_ns)),
+            ToAgent::Start { unix_ns, ahead_ns } => {
+                stop.set_clock_ahead(ahead_ns);
+                let _ = begin.send(unix_ns);
+            }
             ToAgent::Stop => stop.ask(),
             ToAgent::Job(_) => break,
         }
@@ -152,17 +155,16 @@ fn run(
         threads: sink.client_threads.clone(),
         ..job_of(&plan, &groups, agent_job.placement, agent_job.process, origin)
     };
+    let mut start_margin_ns = 0;
     let mut start = |_| {
         output.send(&FromAgent::Connected { plan: agreed.clone() });
         match begins.recv() {
             Ok(unix_ns) => {
                 let start_ns = unix_ns.saturating_sub(origin.unix_ns());
-                let late_ns = origin.elapsed_ns().saturating_sub(start_ns);
-                if late_ns > LATE_NS && agent_job.placement != Placement::Simulated {
-                    stop.fail(format!(
-                        "the order to start came {} too late",
-                        format_duration(late_ns)
-                    ));
+                start_margin_ns = start_ns as i64 - origin.elapsed_ns() as i64;
+                if start_margin_ns < -LATE_NS && agent_job.placement != Placement::Simulated {
+                    let late = format_duration(start_margin_ns.unsigned_abs());
+                    stop.fail(format!("the order to start came {late} too late"));
                 }
                 start_ns
             }
@@ -178,6 +180,7 @@ fn run(
         reason: ran.reason,
         measured_ns: ran.measured_ns,
         elapsed_ns: ran.elapsed_ns,
+        start_margin_ns,
         n_left_behind: ran.n_left_behind,
         pauses: (ran.pauses.count, ran.pauses.longest_ns, ran.pauses.longest_at_ns),
         waits_for_input: ran.waits_for_input,
