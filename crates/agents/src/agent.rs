@@ -14,7 +14,6 @@ use std::time::Duration;
 use app::Error;
 use app::run::{Permissions, version_of_ours};
 use monitor::wall_clock;
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Address, Broker, Connect, Listener, Message};
@@ -23,6 +22,7 @@ use crate::clock;
 use crate::conversation::Conversation;
 use crate::credentials::{self, Credentials};
 use crate::frame::Frame;
+use crate::lock;
 use crate::messages::{Answer, Ask, Here, Membership, Who, decode, encode};
 use crate::random_word;
 use crate::served::serve;
@@ -118,7 +118,10 @@ impl Agent {
         }
         credentials::make_folder(&options.folder).map_err(Error::Failed)?;
         let path = options.folder.join(format!("{name}.toml"));
-        let lock = locked(&path)?;
+        let lock = lock::take(
+            &path.with_extension("lock"),
+            || "an agent of this name runs here already: stop it, or give this one another --name",
+        )?;
         let kept = match usable(&path, &options)? {
             Some(kept) => kept,
             None => {
@@ -214,23 +217,6 @@ fn no_token() -> Error {
         "the agent has not joined in the last 24 hours: give the --token that 'dbdyno hub' prints"
             .to_owned(),
     )
-}
-
-/// Locks the file beside an agent's key. Fails if another agent has it.
-fn locked(path: &Path) -> Result<File, Error> {
-    let path = path.with_extension("lock");
-    let failed = |error: &dyn std::fmt::Display| {
-        Error::Failed(format!("{} cannot be written: {error}", path.display()))
-    };
-    let file = File::create(&path).map_err(|error| failed(&error))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Usage(
-            "an agent of this name runs here already: stop it, or give this one another --name"
-                .to_owned(),
-        )),
-        Err(error) => Err(failed(&error)),
-    }
 }
 
 /// Returns what the agent has kept, if it is for this hub and has not expired.

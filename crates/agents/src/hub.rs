@@ -2,6 +2,7 @@
 //!
 //! Not here: runs, which meet agents at the broker without the hub (fleet).
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,7 @@ use crate::broker_program::{BrokerProgram, Files, find};
 use crate::certificates::{Authority, BROKER, PublicKey, Seed, Validity, fingerprint};
 use crate::clock;
 use crate::credentials::{self, Credentials};
+use crate::lock;
 use crate::messages::{Answer, Ask, Membership, decode, encode};
 use crate::subjects::{
     HUB, JOIN, JOINED, N_PLACES, RENEW, RUN, agent_name, from_all, sender_of, to_agent,
@@ -84,6 +86,8 @@ pub struct Hub {
     program: BrokerProgram,
     broker: Broker,
     desk: Arc<Desk>,
+    /// Locked as long as the hub runs.
+    _lock: File,
 }
 
 /// What the hub answers from, on the thread of its connection.
@@ -266,11 +270,15 @@ impl Hub {
     /// is in use, or the folder cannot be written.
     pub fn start(options: HubOptions) -> Result<Hub, Error> {
         let program = find(options.nats_server.as_deref()).map_err(Error::Usage)?;
-        Hub::start_with(options, &program).map_err(Error::Failed)
+        credentials::make_folder(&options.folder).map_err(Error::Failed)?;
+        let lock = lock::take(
+            &options.folder.join("hub.lock"),
+            || "a hub of this folder runs already: stop it, or give this one another --hub folder",
+        )?;
+        Hub::start_with(options, &program, lock).map_err(Error::Failed)
     }
 
-    fn start_with(options: HubOptions, program: &Path) -> Result<Hub, String> {
-        credentials::make_folder(&options.folder)?;
+    fn start_with(options: HubOptions, program: &Path, lock: File) -> Result<Hub, String> {
         let path = options.folder.join("hub.toml");
         let now_s = clock::unix_s();
         let mut kept = Kept::read_or_make(&path, now_s)?;
@@ -291,7 +299,7 @@ impl Hub {
         write_run_file(&kept, &options.folder, &near)?;
         let desk = Arc::new(Desk { path, kept: Mutex::new(kept), said: Mutex::default() });
         let broker = reach(&near, &desk, &mut program)?;
-        Ok(Hub { options, path_of_program, program, broker, desk })
+        Ok(Hub { options, path_of_program, program, broker, desk, _lock: lock })
     }
 
     /// Returns the address that agents are to be told.

@@ -17,6 +17,7 @@ mod desk;
 mod fleet;
 mod frame;
 mod hub;
+mod lock;
 mod messages;
 mod served;
 mod subjects;

@@ -96,7 +96,9 @@ impl Hub {
     fn begin(&self, agents: &str, more: &[&str]) -> Started {
         let agents = format!("--agents={agents}");
         let args = ["run", "empty", SIM, &agents, "--clients=12", "--load=open", "--rate=300"];
-        self.home.start(&[&args[..], &["--ramp-up=0s", "--report-interval=1s", "--output=json"], more].concat())
+        self.home.start(
+            &[&args[..], &["--ramp-up=0s", "--report-interval=1s", "--output=json"], more].concat(),
+        )
     }
 }
 
