@@ -18,7 +18,7 @@ use event_loop::EventLoop;
 use model::{
     Call, Clock, Column, ColumnType, Connecting, Database, DbError, DbErrorKind, Fact, Place,
     Placement, Places, Product, Reply, Request, Row, RowSource, Session, Statement, StatementId,
-    StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
+    StatementKind, Table, Traffic, TransactionControl, Value, Woken, load, query, reconnect,
 };
 
 /// Runs the conformance suite. For each of its tests, calls `make` to open a database, which may
@@ -48,6 +48,8 @@ const LAWS: &[(&str, Law)] = &[
     ),
     ("statements can be prepared at run time", statements_are_prepared_late),
     ("more statements than a session keeps can be executed", statements_are_closed),
+    ("statements can be prepared ahead, closed and executed again", statements_are_ahead),
+    ("prepared statements begin and end transactions", prepared_controls),
     ("a statement as text says the same as a prepared one", as_text::says_the_same),
     ("statements as text share batches with prepared ones", as_text::shares_batches),
     ("a statement as text is counted and refused alike", as_text::is_counted_and_refused_alike),
@@ -478,6 +480,55 @@ fn statements_are_closed(database: &Arc<dyn Database>) {
     for _ in 0..2 {
         assert_eq!(session.rows(Request::Batch(&calls)), Ok(expect.clone()));
     }
+}
+
+fn statements_are_ahead(database: &Arc<dyn Database>) {
+    let mut session = TestSession::connect(database, &[(Read, "SELECT 1 + ?")]);
+    let late = session.0.prepare(statement(database, Read, "SELECT 100 + ?")).expect("known");
+    for round in 0..3 {
+        for (id, base) in [(StatementId(0), 1), (late, 100)] {
+            // A statement that is prepared stays so.
+            for _ in 0..2 {
+                assert_eq!(session.ask(Request::Prepare(id)), Ok(Reply::default()));
+            }
+            let rows = session.call_rows(id.0, &[Value::Int(round)]);
+            assert_eq!(rows, [[Kept::Int(base + round)]]);
+            session.0.close(id);
+            session.0.close(id);
+        }
+    }
+    // It is prepared again when it is executed.
+    assert_eq!(session.call_rows(late.0, &[Value::Int(7)]), [[Kept::Int(107)]]);
+    let missing = statement(database, Read, "SELECT v FROM law_nothing");
+    let missing = session.0.prepare(missing);
+    // A statement that is sent as text is not prepared.
+    let missing = missing.and_then(|id| session.ask(Request::Prepare(id)).map(|_| id));
+    refused(missing.and_then(|id| session.call(id.0, &[])), DbErrorKind::Missing);
+    assert_eq!(session.call_rows(late.0, &[Value::Int(8)]), [[Kept::Int(108)]]);
+}
+
+fn prepared_controls(database: &Arc<dyn Database>) {
+    use TransactionControl::{Begin, Commit, Rollback};
+    let insert = "INSERT INTO law_control (id, v) VALUES (?, 0)";
+    let mut session = TestSession::connect(database, &[(Write, insert)]);
+    items(&mut session, database, "law_control");
+    let control = |session: &mut TestSession, control: TransactionControl| {
+        let sql = format!("{control:?}").to_uppercase();
+        let id = session.0.prepare(Statement::new("control", StatementKind::Other, sql));
+        let id = id.expect("known");
+        match session.ask(Request::Prepare(id)) {
+            // Some servers do not prepare BEGIN.
+            Err(no) if no.kind == DbErrorKind::Unsupported => session.ask(control.as_text()),
+            prepared => prepared.and_then(|_| session.ask(Request::ExecuteControl(control, id))),
+        }
+        .expect("it begins or ends a transaction");
+    };
+    for (id, end) in [(1, Commit), (2, Rollback), (4, Commit)] {
+        control(&mut session, Begin);
+        session.call(0, &[Value::Int(id)]).expect("inserted");
+        control(&mut session, end);
+    }
+    assert_eq!(session.int("SELECT sum(id) FROM law_control"), 5);
 }
 
 fn statements_are_prepared_late(database: &Arc<dyn Database>) {

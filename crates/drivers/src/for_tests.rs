@@ -99,6 +99,10 @@ impl<I: Interceptor> Session for InterceptedSession<I> {
         self.session.prepare(statement)
     }
 
+    fn close(&mut self, statement: StatementId) {
+        self.session.close(statement);
+    }
+
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         self.session.poll_reconnect(context)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use model::{
     Call, Column, ColumnType, DbError, DbErrorKind, Request, Row, RowSource, Sent, Statement,
-    StatementId, StatementKind, Table, Value,
+    StatementId, StatementKind, Table, TransactionControl, Value,
 };
 
 use crate::net::{Channel, FLIGHT_BYTES, Input, Protocol, SignIn, Step, TlsMode};
@@ -146,9 +146,12 @@ impl<'d> Talk<'d> {
             Request::Batch(&[write, pair, text, pair]),
             Request::Execute(write),
             Request::Commit,
+            Request::Prepare(StatementId(2)),
+            Request::ExecuteControl(TransactionControl::Commit, StatementId(1)),
             Request::Rollback,
         ];
         for request in requests.into_iter().cycle() {
+            protocol.close(StatementId(0));
             if self.said.is_empty() || self.ask(protocol, request).is_err() {
                 return;
             }

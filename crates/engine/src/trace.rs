@@ -14,7 +14,7 @@ use model::{
     Cancel, Client, Clock, Database, DbError, Done, Exchange, Input, KindIndex, Number, Place,
     Placement, Producer, ProducerContext, ProducerTask, Reply, ReplyLags, Request, Row, RowSource,
     Sent, SentStatement, Session, Sessions, Statement, StatementId, Table, TraceOutcome, Traffic,
-    TransactionTrace, TxContext, Visit, Workload, raised, shown_value,
+    TransactionControl, TransactionTrace, TxContext, Visit, Workload, raised, shown_value,
 };
 
 use crate::clock::{Origin, ThreadClock, thread_cpu_ns};
@@ -276,7 +276,10 @@ impl ObservedSession {
 impl Session for ObservedSession {
     fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         let request = match (&self.n_withheld, request) {
-            (Some(n_withheld), Request::Commit) => {
+            (
+                Some(n_withheld),
+                Request::Commit | Request::ExecuteControl(TransactionControl::Commit, _),
+            ) => {
                 n_withheld.update(|n| n + 1);
                 Request::Rollback
             }
@@ -322,6 +325,10 @@ impl Session for ObservedSession {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.session.prepare(statement)
+    }
+
+    fn close(&mut self, statement: StatementId) {
+        self.session.close(statement);
     }
 
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {

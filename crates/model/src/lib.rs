@@ -166,8 +166,8 @@ pub use server_summary::{
     SummaryRow,
 };
 pub use session::{
-    Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
-    query_number, reconnect,
+    Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, TransactionControl, Visit, execute,
+    load, query, query_number, reconnect,
 };
 pub use session_state::{SessionSampling, SessionState};
 pub use sessions::{Connector, FurtherSession, Sessions};

@@ -63,6 +63,45 @@ pub enum Request<'a> {
     Commit,
     /// Rolls back the current transaction.
     Rollback,
+    /// Makes the server prepare a statement now, and not when it is first executed. The error is
+    /// [`DbErrorKind::Unsupported`] if the server cannot prepare such a statement. Embedded
+    /// databases have prepared it already.
+    Prepare(StatementId),
+    /// Begins or ends a transaction by executing a prepared statement that does nothing else.
+    ExecuteControl(TransactionControl, StatementId),
+}
+
+/// What a statement does that begins or ends a transaction and has no other effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionControl {
+    /// Begins a transaction that may write.
+    Begin,
+    /// Commits the transaction that is open.
+    Commit,
+    /// Rolls back the transaction that is open.
+    Rollback,
+}
+
+impl TransactionControl {
+    /// Returns what a text does, if that is all it does: `BEGIN`, `COMMIT` or `ROLLBACK` alone.
+    pub fn of(sql: &str) -> Option<TransactionControl> {
+        let word = sql.trim().trim_end_matches(';').trim_end();
+        match () {
+            () if word.eq_ignore_ascii_case("begin") => Some(TransactionControl::Begin),
+            () if word.eq_ignore_ascii_case("commit") => Some(TransactionControl::Commit),
+            () if word.eq_ignore_ascii_case("rollback") => Some(TransactionControl::Rollback),
+            () => None,
+        }
+    }
+
+    /// Returns the request that does the same by text: by a bare `BEGIN`.
+    pub fn as_text(self) -> Request<'static> {
+        match self {
+            TransactionControl::Begin => Request::BeginPlain,
+            TransactionControl::Commit => Request::Commit,
+            TransactionControl::Rollback => Request::Rollback,
+        }
+    }
 }
 
 impl Request<'_> {
@@ -92,6 +131,10 @@ impl Request<'_> {
             Request::BeginPlain => one(begin.plain),
             Request::Commit => one("COMMIT"),
             Request::Rollback => one("ROLLBACK"),
+            Request::Prepare(_) => Vec::new(),
+            Request::ExecuteControl(_, statement) => {
+                of_call(&Call::control(statement)).into_iter().collect()
+            }
         }
     }
 }
@@ -228,6 +271,11 @@ pub trait Session {
     /// Prepares a statement that was not declared on connecting. Its identifier is valid until the
     /// session reconnects. Fails if there are too many statements, or the connection is broken.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
+
+    /// Closes a prepared statement on the server, with the next request or at the end of the
+    /// session. Never waits. The statement may be executed again, and is then prepared
+    /// again. A session that need not tell the database does nothing.
+    fn close(&mut self, _statement: StatementId) {}
 
     /// Reconnects, either after an error that [breaks the session](DbErrorKind::breaks_session), or
     /// to move to another host.
@@ -383,5 +431,20 @@ mod tests {
         assert_eq!(sql(Request::BeginReadOnly), ["R"]);
         assert_eq!(sql(Request::BeginPlain), ["P"]);
         assert_eq!(sql(Request::Rollback), ["ROLLBACK"]);
+        let commit = Request::ExecuteControl(TransactionControl::Commit, StatementId(4));
+        assert_eq!(sql(commit), ["s4"]);
+        assert!(sql(Request::Prepare(StatementId(4))).is_empty());
+    }
+
+    #[test]
+    fn transactions_are_begun_and_ended_by_texts_of_one_word() {
+        let check = |sql: &str, expect: Option<TransactionControl>| {
+            assert_eq!(TransactionControl::of(sql), expect, "{sql}");
+        };
+        check("begin", Some(TransactionControl::Begin));
+        check(" COMMIT ; ", Some(TransactionControl::Commit));
+        check("ROLLBACK", Some(TransactionControl::Rollback));
+        check("BEGIN; SELECT 1", None);
+        check("COMMIT WORK", None);
     }
 }

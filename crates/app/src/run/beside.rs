@@ -154,7 +154,7 @@ impl<'b> Beside<'b> {
         }
         let ran = ran.map_err(|error| match error {
             engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
-            error => could_not_run(error, limit, &sink.tally),
+            error => could_not_run(error, limit, run.groups, &sink.tally),
         })?;
         Ok(Driven { ran, agents, profiling })
     }
@@ -230,8 +230,20 @@ fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
 }
 
 /// Returns the error for a load that did not start. Adds the server's limit of connections (the
-/// fact called `limit`) if the server refused a client because of it.
-fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
+/// fact called `limit`) if the server refused a client because of it, and how to build the tables
+/// that a script misses.
+fn could_not_run(
+    error: engine::CannotRun,
+    limit: Option<&str>,
+    groups: &[Opened],
+    tally: &Tally,
+) -> Error {
+    if let engine::CannotRun::Refused { db_error, .. } = &error
+        && db_error.kind == DbErrorKind::Missing
+        && let Some(first) = groups.iter().find_map(build_first)
+    {
+        return Error::Failed(format!("{error}; {first}"));
+    }
     let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
         if db_error.kind == DbErrorKind::TooManyConnections);
     // The server does not know a pooler's own limit.

@@ -58,6 +58,8 @@ mod show;
 mod standard;
 mod stored;
 mod sysbench_moments;
+#[cfg(feature = "lua")]
+mod sysbench_statements;
 mod target_from;
 mod terminal;
 mod tpch;

@@ -9,7 +9,7 @@ use crate::lua::place_of;
 use crate::real::url;
 
 /// Returns the lines of an output without the version, with `#` for each number.
-fn lines(out: &str) -> Vec<String> {
+pub(crate) fn lines(out: &str) -> Vec<String> {
     let plain = |line: &str| {
         let mut text = String::new();
         for letter in line.chars() {

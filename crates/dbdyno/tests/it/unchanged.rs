@@ -100,7 +100,7 @@ const OF_MARIADB_OBJECTS: &Queries = &[
     ),
 ];
 
-fn connect(target: &Target) -> Box<dyn Session> {
+pub(crate) fn connect(target: &Target) -> Box<dyn Session> {
     let database = drivers::open(target, Opening { create: false, seed: 0 });
     let database = database.unwrap_or_else(|no| panic!("{no}"));
     let clock = Rc::new(engine::ThreadClock::unstopped());
@@ -108,7 +108,7 @@ fn connect(target: &Target) -> Box<dyn Session> {
     engine::block_on(database.connect(place, Arc::from(Vec::new()))).expect("it lets us in")
 }
 
-fn say(session: &mut dyn Session, request: Request<'_>) -> Vec<String> {
+pub(crate) fn say(session: &mut dyn Session, request: Request<'_>) -> Vec<String> {
     let mut rows = Vec::new();
     let mut visit = |row: &dyn Row| {
         let cells: Vec<String> =
@@ -120,7 +120,7 @@ fn say(session: &mut dyn Session, request: Request<'_>) -> Vec<String> {
     rows
 }
 
-fn text(sql: &str) -> Request<'_> {
+pub(crate) fn text(sql: &str) -> Request<'_> {
     Request::Text { kind: StatementKind::Read, sql }
 }
 

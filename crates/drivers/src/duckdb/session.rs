@@ -9,7 +9,8 @@ use std::task::{Context, Poll};
 
 use model::{
     Call, Cancel, DbError, DbErrorKind, Reply, Request, Row, RowSource, Sent, SentStatement,
-    Session, Statement, StatementId, StatementKind, Table, Traffic, Value, Visit,
+    Session, Statement, StatementId, StatementKind, Table, Traffic, TransactionControl, Value,
+    Visit,
 };
 
 use super::cancel::Handle;
@@ -401,10 +402,20 @@ impl Session for DuckdbSession {
                 self.under_way = UnderWay::Text(sql.to_owned());
                 return Ok(());
             }
-            Request::Begin | Request::BeginPlain => Control::Begin,
+            Request::Prepare(_) => {
+                self.under_way = UnderWay::Calls(Vec::new());
+                return Ok(());
+            }
+            Request::Begin
+            | Request::BeginPlain
+            | Request::ExecuteControl(TransactionControl::Begin, _) => Control::Begin,
             Request::BeginReadOnly => Control::BeginReadOnly,
-            Request::Commit => Control::Commit,
-            Request::Rollback => Control::Rollback,
+            Request::Commit | Request::ExecuteControl(TransactionControl::Commit, _) => {
+                Control::Commit
+            }
+            Request::Rollback | Request::ExecuteControl(TransactionControl::Rollback, _) => {
+                Control::Rollback
+            }
         };
         self.traffic.count(StatementKind::Other);
         self.under_way = UnderWay::Control(control);

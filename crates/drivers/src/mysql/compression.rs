@@ -234,6 +234,10 @@ impl Protocol for Connection {
         self.protocol.prepare(statement)
     }
 
+    fn close(&mut self, statement: StatementId) {
+        self.protocol.close(statement);
+    }
+
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
         self.protocol.sent(request)
     }

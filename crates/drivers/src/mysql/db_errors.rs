@@ -114,7 +114,7 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
         1907 | 1969 | 3024 => DbErrorKind::Timeout,
         1021 | 1114 | 1878 => DbErrorKind::DiskFull,
         126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => DbErrorKind::Corrupt,
-        1235 | 1148 | 3948 | 4166 => DbErrorKind::Unsupported,
+        1235 | 1148 | 1295 | 3948 | 4166 => DbErrorKind::Unsupported,
         // Limits on connections: in total, of this user, and of this user per hour.
         1040 | 1203 | 1226 => DbErrorKind::TooManyConnections,
         1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => DbErrorKind::ConnectionLost,

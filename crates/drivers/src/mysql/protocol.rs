@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use model::{
     Call, DbError, DbErrorKind, Reply, Request, RowSource, Sent, SentStatement, Statement,
-    StatementId, StatementKind, Table, Traffic, Visit,
+    StatementId, StatementKind, Table, Traffic, TransactionControl, Visit,
 };
 
 use super::columns::Columns;
@@ -103,8 +103,8 @@ pub(super) struct MySql {
     late: Vec<Arc<Statement>>,
     /// The statements that are prepared, or are to be.
     known: Kept<PreparedStatement>,
-    /// The server's IDs of statements that are not kept any more. They are closed before the next
-    /// one is prepared.
+    /// The server's IDs of statements that are closed with the next request, because they are not
+    /// kept or not used any more.
     to_close: Vec<u32>,
     framer: Framer,
     expected: VecDeque<Expected>,
@@ -253,11 +253,40 @@ impl MySql {
     }
 
     fn start_transaction(&mut self, sql: &str, out: &mut Vec<u8>) -> Result<(), DbError> {
-        if self.is_doomed {
-            return Err(doomed());
-        }
-        self.has_written = false;
+        self.precede_control(TransactionControl::Begin)?;
         self.put_text(out, StatementKind::Other, sql);
+        Ok(())
+    }
+
+    /// Does what precedes a statement that begins or ends a transaction.
+    fn precede_control(&mut self, control: TransactionControl) -> Result<(), DbError> {
+        match control {
+            TransactionControl::Rollback => self.is_doomed = false,
+            _ if self.is_doomed => return Err(doomed()),
+            TransactionControl::Begin => self.has_written = false,
+            TransactionControl::Commit => self.is_committing = true,
+        }
+        Ok(())
+    }
+
+    /// Executes a prepared statement that begins or ends a transaction.
+    fn start_control(
+        &mut self,
+        control: TransactionControl,
+        statement: StatementId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DbError> {
+        self.precede_control(control)?;
+        self.place_of(statement)?;
+        self.hold(&Call { statement, values: &[] })?;
+        (self.in_turn, self.commits_apart) = (false, false);
+        self.send_held(out)
+    }
+
+    /// Has the server prepare a statement, unless it has done that.
+    fn start_prepare(&mut self, statement: StatementId, out: &mut Vec<u8>) -> Result<(), DbError> {
+        let place = self.place_of(statement)?;
+        self.put_prepare(place, out);
         Ok(())
     }
 
@@ -363,7 +392,14 @@ impl MySql {
         for call in calls {
             self.hold(call)?;
         }
-        self.put_prepares(out);
+        self.send_held(out)
+    }
+
+    /// Writes the executions in `held`, or only the commands that prepare their statements.
+    fn send_held(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
+        for nth in 0..self.held.len() {
+            self.put_prepare(self.held[nth].place, out);
+        }
         if !self.expected.iter().any(|expected| matches!(expected, Expected::Prepare(_))) {
             self.release(out)?;
         }
@@ -384,16 +420,23 @@ impl MySql {
         Ok(())
     }
 
-    fn put_prepares(&mut self, out: &mut Vec<u8>) {
-        for held in &self.held {
-            let asked = Expected::Prepare(held.place);
-            let known = &mut self.known[held.place];
-            if !known.is_text && known.id.is_none() && !self.expected.contains(&asked) {
-                self.to_close.drain(..).for_each(|id| put_close(out, id));
-                known.put_prepare(out);
-                self.expected.push_back(asked);
-            }
+    /// Writes the command that prepares the statement at `place`, unless it is prepared, sent as
+    /// text or being prepared.
+    fn put_prepare(&mut self, place: usize, out: &mut Vec<u8>) {
+        let asked = Expected::Prepare(place);
+        let known = &mut self.known[place];
+        if !known.is_text && known.id.is_none() && !self.expected.contains(&asked) {
+            known.put_prepare(out);
+            self.expected.push_back(asked);
         }
+    }
+
+    /// Writes the commands that close statements, in front of the request that begins at `start`.
+    #[cold]
+    fn put_closes(&mut self, start: usize, out: &mut Vec<u8>) {
+        let mut closes = Vec::new();
+        self.to_close.drain(..).for_each(|id| put_close(&mut closes, id));
+        out.splice(start..start, closes);
     }
 
     /// Writes executions that were held back: all except a COMMIT that must wait for the others,
@@ -427,7 +470,7 @@ impl Protocol for MySql {
     #[inline]
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         self.begin();
-        let was_autocommit_off = self.is_autocommit_off;
+        let (start, was_autocommit_off) = (out.len(), self.is_autocommit_off);
         let result = match request {
             Request::Execute(call) => self.start_call(&call, out),
             Request::Batch(calls) => self.start_calls(calls, out),
@@ -441,16 +484,15 @@ impl Protocol for MySql {
             Request::Begin => self.start_transaction(BEGIN.writes, out),
             Request::BeginReadOnly => self.start_transaction(BEGIN.reads, out),
             Request::BeginPlain => self.start_transaction(BEGIN.plain, out),
-            Request::Commit if self.is_doomed => Err(doomed()),
-            Request::Commit => {
-                self.is_committing = true;
-                self.put_text(out, StatementKind::Other, "COMMIT");
-                Ok(())
-            }
-            Request::Rollback => {
-                self.is_doomed = false;
-                self.put_text(out, StatementKind::Other, "ROLLBACK");
-                Ok(())
+            Request::Commit => self
+                .precede_control(TransactionControl::Commit)
+                .map(|()| self.put_text(out, StatementKind::Other, "COMMIT")),
+            Request::Rollback => self
+                .precede_control(TransactionControl::Rollback)
+                .map(|()| self.put_text(out, StatementKind::Other, "ROLLBACK")),
+            Request::Prepare(statement) => self.start_prepare(statement, out),
+            Request::ExecuteControl(control, statement) => {
+                self.start_control(control, statement, out)
             }
         };
         if result.is_err() {
@@ -458,6 +500,8 @@ impl Protocol for MySql {
             self.expected.clear();
             self.drop_held();
             self.is_autocommit_off = was_autocommit_off;
+        } else if !self.to_close.is_empty() {
+            self.put_closes(start, out);
         }
         result
     }
@@ -533,6 +577,13 @@ impl Protocol for MySql {
         Ok(id)
     }
 
+    fn close(&mut self, statement: StatementId) {
+        if let Some(known) = self.known.used(statement.index()) {
+            self.to_close.extend(known.ids());
+            known.closed();
+        }
+    }
+
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
         let escapes = self.escapes();
         request.statements(&BEGIN, &mut |call| {
@@ -558,6 +609,7 @@ impl Protocol for MySql {
     }
 
     fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+        self.put_closes(out.len(), out);
         put_command(out, COM_QUIT, b"");
     }
 }

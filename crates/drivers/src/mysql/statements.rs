@@ -98,6 +98,12 @@ impl PreparedStatement {
         }
     }
 
+    /// Forgets the server's IDs of the statement, which are being closed.
+    pub(super) fn closed(&mut self) {
+        self.types.clear();
+        (self.id, self.stale) = (None, None);
+    }
+
     /// Returns the server's IDs of the statement, which are to be closed when it is not kept.
     pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
         [self.id, self.stale].into_iter().flatten()

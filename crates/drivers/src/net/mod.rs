@@ -159,6 +159,9 @@ pub(crate) trait Protocol {
     /// executed.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
+    /// Closes a statement, if the server has prepared it: with the next request, or at the end.
+    fn close(&mut self, statement: StatementId);
+
     /// Returns the statements of a request as they would be sent now, to be shown to the user.
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement>;
 

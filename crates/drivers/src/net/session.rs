@@ -435,6 +435,12 @@ impl<S: Server> Session for NetSession<S> {
         self.line()?.protocol.prepare(statement)
     }
 
+    fn close(&mut self, statement: StatementId) {
+        if let Some(line) = &mut self.line {
+            line.protocol.close(statement);
+        }
+    }
+
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         if self.flags.is_cancelled() {
             return Poll::Ready(Err(cancelled()));

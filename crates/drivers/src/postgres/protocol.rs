@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use model::{
     Call, DbError, DbErrorKind, Reply, Request, RowSource, SentStatement, Statement, StatementId,
-    StatementKind, Table, Traffic, Visit,
+    StatementKind, Table, Traffic, TransactionControl, Visit,
 };
 use postgres_protocol::message::frontend;
 
@@ -59,6 +59,8 @@ struct Flown {
     /// Whether this execution also prepares its statement. If it fails, the statement counts as not
     /// prepared.
     asks: bool,
+    /// Whether it commits the transaction, and does nothing else.
+    commits: bool,
 }
 
 /// The kind of the current request, which determines how its replies are read.
@@ -71,6 +73,8 @@ enum Exchange {
     Text,
     /// COMMIT sent as text, for a request that only commits.
     Commit,
+    /// Preparation of a statement that is not executed.
+    Prepare,
 }
 
 impl Postgres {
@@ -139,7 +143,9 @@ impl Postgres {
         for call in calls {
             let call = &Call { statement: self.statements.resolve(call.statement)?, ..*call };
             // Noted before its preparation is written, so that an error finds it.
-            self.flight.push(Flown { index: call.statement.index(), asks: true });
+            let index = call.statement.index();
+            let commits = self.statements.is_commit(index);
+            self.flight.push(Flown { index, asks: true, commits });
             let Self { statements, flight, .. } = self;
             let is_needed = |index| flight.iter().any(|flown| flown.index == index);
             let asks = match statements.is_text(call.statement) {
@@ -164,7 +170,9 @@ impl Postgres {
                 }
                 let put = self.statements.resolve(call.statement).and_then(|statement| {
                     let call = Call { statement, ..*call };
-                    self.flight.push(Flown { index: statement.index(), asks: false });
+                    let index = statement.index();
+                    let commits = self.statements.is_commit(index);
+                    self.flight.push(Flown { index, asks: false, commits });
                     // Nothing of a statement sent as text is needed later.
                     self.statements.put_text(&call, out, |_| false)
                 });
@@ -180,6 +188,33 @@ impl Postgres {
             out.clear();
         } else {
             self.exchange = Exchange::Text;
+        }
+        Ok(())
+    }
+
+    /// Executes a prepared statement that begins or ends a transaction.
+    fn start_control(
+        &mut self,
+        control: TransactionControl,
+        statement: StatementId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DbError> {
+        self.start_calls(&[Call { statement, values: &[] }], out)?;
+        self.is_committing = control == TransactionControl::Commit;
+        for flown in &mut self.flight {
+            flown.commits = self.is_committing;
+        }
+        Ok(())
+    }
+
+    /// Has the server prepare a statement, unless it has done that or executes it as text.
+    fn start_prepare(&mut self, statement: StatementId, out: &mut Vec<u8>) -> Result<(), DbError> {
+        self.statements.kind(statement)?;
+        let index = statement.index();
+        if self.statements.put_preparation(statement, out)? {
+            self.flight.push(Flown { index, asks: true, commits: false });
+            out.extend_from_slice(SYNC);
+            self.exchange = Exchange::Prepare;
         }
         Ok(())
     }
@@ -228,7 +263,7 @@ impl Postgres {
 
     #[cold]
     fn take_rare(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
-        let is_calls = self.exchange == Exchange::Calls;
+        let is_calls = matches!(self.exchange, Exchange::Calls | Exchange::Prepare);
         match message.tag {
             b'E' => self.take_error(message)?,
             b'1' | b'3' if is_calls => {}
@@ -300,8 +335,7 @@ impl Postgres {
         let flown = self.flight.get(self.at);
         self.at += 1;
         self.reply.n_affected += n_affected(body);
-        let commits = self.exchange == Exchange::Commit
-            || flown.is_some_and(|flown| self.statements.is_commit(flown.index));
+        let commits = self.exchange == Exchange::Commit || flown.is_some_and(|flown| flown.commits);
         if commits && body.starts_with(b"ROLLBACK") {
             let message = "nothing was committed: an earlier statement of this transaction failed, \
                            and the server has rolled it back";
@@ -360,10 +394,14 @@ impl Postgres {
 
     /// Returns the smallest number of statements that the server must have answered when the
     /// request ends: all that are prepared, but only one for SQL sent as text, which may contain
-    /// empty statements.
+    /// empty statements, and none that is only prepared.
     #[inline]
     fn n_answers_least(&self) -> usize {
-        if self.exchange == Exchange::Calls { self.flight.len() } else { 1 }
+        match self.exchange {
+            Exchange::Calls => self.flight.len(),
+            Exchange::Prepare => 0,
+            _ => 1,
+        }
     }
 
     #[inline]
@@ -391,6 +429,10 @@ impl Protocol for Postgres {
         let (exchange, sql) = match request {
             Request::Execute(call) => return self.start_calls(&[call], out),
             Request::Batch(calls) => return self.start_calls(calls, out),
+            Request::Prepare(statement) => return self.start_prepare(statement, out),
+            Request::ExecuteControl(control, statement) => {
+                return self.start_control(control, statement, out);
+            }
             Request::Text { kind, sql } => {
                 self.start_text(Exchange::Text, sql, out)?;
                 self.is_committing = self.status == b'I' && may_commit(kind, sql);
@@ -458,6 +500,10 @@ impl Protocol for Postgres {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.statements.add(statement)
+    }
+
+    fn close(&mut self, statement: StatementId) {
+        self.statements.close(statement.index());
     }
 
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {

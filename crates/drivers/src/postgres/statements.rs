@@ -41,8 +41,8 @@ pub(super) struct Statements {
     late: Vec<Statement>,
     /// The statements that are prepared, or are to be.
     prepared: Kept<Prepared>,
-    /// Indexes of statements that are prepared on the server and not kept any more. They are closed
-    /// before the next one is prepared.
+    /// Indexes of statements that are prepared on the server and not kept or not used any more.
+    /// They are closed before the next one is prepared.
     to_close: Vec<usize>,
     /// Buffer for the SQL text of a statement with its values as literals.
     sql: Vec<u8>,
@@ -203,6 +203,35 @@ impl Statements {
         }
         out.extend_from_slice(EXECUTE);
         Ok(asks)
+    }
+
+    /// Appends the messages that only prepare a statement. Returns false if it is prepared already,
+    /// or is prepared only to be executed, and appends nothing then.
+    pub(super) fn put_preparation(
+        &mut self,
+        id: StatementId,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, DbError> {
+        let index = id.index();
+        let is_needless = self.way != Way::Named
+            || self.is_text(id)
+            || self.keep(index, |_| false).state == State::Ready;
+        if !is_needless {
+            // The server says how many parameters there are.
+            self.ask(index, 0, out)?;
+        }
+        Ok(!is_needless)
+    }
+
+    /// Closes a statement, if the server has prepared it, before it or another one is prepared.
+    pub(super) fn close(&mut self, index: usize) {
+        let way = self.way;
+        if let Some(prepared) = self.prepared.used(index) {
+            if prepared.state == State::Ready && way == Way::Named {
+                self.to_close.push(index);
+            }
+            prepared.state = State::Unknown;
+        }
     }
 
     /// Returns what is kept about the statement at `index`, in place of the least recently used

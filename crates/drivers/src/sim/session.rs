@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 
 use model::{
     BeginSql, Call, Cancel, Clock, DbError, DbErrorKind, Reply, Request, Row, RowSource,
-    SentStatement, Session, Statement, StatementId, StatementKind, Table, Traffic, Value, Visit,
-    Woken,
+    SentStatement, Session, Statement, StatementId, StatementKind, Table, Traffic,
+    TransactionControl, Value, Visit, Woken,
 };
 
 use super::{Decided, Served};
@@ -208,10 +208,15 @@ impl Session for SimSession {
             | Request::BeginReadOnly
             | Request::BeginPlain
             | Request::Rollback
-            | Request::Commit => {
+            | Request::Commit
+            | Request::ExecuteControl(..) => {
                 self.traffic.count(StatementKind::Other);
-                self.control(matches!(request, Request::Commit))
+                self.control(matches!(
+                    request,
+                    Request::Commit | Request::ExecuteControl(TransactionControl::Commit, _)
+                ))
             }
+            Request::Prepare(_) => NOTHING,
         };
         Ok(())
     }

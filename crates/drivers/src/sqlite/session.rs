@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use model::{
     Call, Cancel, DbError, DbErrorKind, Reply, Request, RowSource, Sent, SentStatement, Session,
-    Statement, StatementId, StatementKind, Table, Traffic, Visit,
+    Statement, StatementId, StatementKind, Table, Traffic, TransactionControl, Visit,
 };
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
@@ -280,10 +280,20 @@ impl Session for SqliteSession {
                 self.under_way = UnderWay::Text { kind, sql: sql.to_owned() };
                 return Ok(());
             }
-            Request::Begin => Control::Begin,
+            Request::Prepare(_) => {
+                self.under_way = UnderWay::Calls(Vec::new());
+                return Ok(());
+            }
+            Request::Begin | Request::ExecuteControl(TransactionControl::Begin, _) => {
+                Control::Begin
+            }
             Request::BeginReadOnly | Request::BeginPlain => Control::BeginReadOnly,
-            Request::Commit => Control::Commit,
-            Request::Rollback => Control::Rollback,
+            Request::Commit | Request::ExecuteControl(TransactionControl::Commit, _) => {
+                Control::Commit
+            }
+            Request::Rollback | Request::ExecuteControl(TransactionControl::Rollback, _) => {
+                Control::Rollback
+            }
         };
         self.traffic.count(StatementKind::Other);
         self.under_way = UnderWay::Control(control);

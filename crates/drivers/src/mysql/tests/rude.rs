@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use model::{
     Column, ColumnType, Database, DbError, DbErrorKind, Host, Place, Placement, Request, RowSource,
-    Session, Statement, StatementKind, Table, Target, Value, load, reconnect,
+    Session, Statement, StatementKind, Table, Target, TransactionControl, Value, load, reconnect,
 };
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 use mysql_common::packets::HandshakePacket;
@@ -139,6 +139,9 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
         while let Some(asked) = hear(stream) {
             match asked.as_slice() {
                 b"\x03COMMIT" => return,
+                b"\x16COMMIT" => say(stream, 1, b"\0\x07\0\0\0\0\0\0\0\0\0\0"),
+                // The execution of a statement.
+                [0x17, ..] => return,
                 b"\x03START TRANSACTION" => say(stream, 1, OK_IN_TRANSACTION),
                 b"\x03gone" => return,
                 _ => say(stream, 1, OK),
@@ -154,6 +157,12 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
         block_on(reconnect(&mut *session.0)).expect("made again");
         session.ask(Request::Begin).expect("begun");
         refused(session.text("gone"), DbErrorKind::ConnectionLost);
+        block_on(reconnect(&mut *session.0)).expect("made again");
+        let commit = session.0.prepare(Statement::new("end", StatementKind::Other, "COMMIT"));
+        let commit = commit.expect("known");
+        session.ask(Request::Prepare(commit)).expect("prepared");
+        let commit = Request::ExecuteControl(TransactionControl::Commit, commit);
+        refused(session.ask(commit), DbErrorKind::UnknownCommit);
         assert!(session.0.traffic().round_trips >= 4, "of both connections");
     });
 }

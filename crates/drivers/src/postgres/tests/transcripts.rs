@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::{
     Call, Column, ColumnType, DbError, DbErrorKind, Reply, Request, Row, RowSource, Secret,
-    Statement, StatementId, StatementKind, Table, Value,
+    Statement, StatementId, StatementKind, Table, TransactionControl, Value,
 };
 use proptest::prelude::*;
 
@@ -331,6 +331,9 @@ fn a_statement_that_commits_by_itself_is_a_commit_under_way() {
     let mut protocol = protocol(Way::Named);
     let begun = [message(b'C', b"BEGIN\0"), message(b'Z', b"T")].concat();
     let done = [message(b'C', b"COMMIT\0"), message(b'Z', b"I")].concat();
+    let commit = protocol.prepare(statement("COMMIT")).expect("known");
+    let prepared: [&[u8]; 4] = [b"1", b"t\0\0", b"n", b"2"];
+    let prepared = prepared.map(|part| message(part[0], &part[1..])).concat();
     let mut is_committing = |request: Request<'_>, answer: &[u8]| {
         let mut input = Input::new(1 << 20);
         protocol.start(request, &mut Vec::new()).expect("put out");
@@ -346,6 +349,8 @@ fn a_statement_that_commits_by_itself_is_a_commit_under_way() {
     assert!(!is_committing(text("UPDATE"), &begun));
     assert!(is_committing(Request::Commit, &done));
     assert!(!is_committing(Request::Rollback, &done));
+    let by_statement = Request::ExecuteControl(TransactionControl::Commit, commit);
+    assert!(is_committing(by_statement, &[prepared, done.clone()].concat()));
     assert!(!is_committing(Request::Text { kind: StatementKind::Read, sql: "SELECT" }, &done));
 }
 

@@ -156,11 +156,11 @@ impl Running {
 
     /// Waits for the reply to the request that the script has made.
     async fn wait(&self, context: &mut TxContext<'_>) -> Result<(), DbError> {
-        let Some((handle, kind)) = self.shared.under_way.take() else {
+        let Some(under_way) = self.shared.under_way.take() else {
             return Err(broken("no request is under way"));
         };
-        let session = self.shared.session(handle, context.sessions)?;
-        poll_fn(|task| poll_reply(&self.shared, handle, kind, session, task)).await
+        let session = self.shared.session(under_way.handle(), context.sessions)?;
+        poll_fn(|task| poll_reply(&self.shared, under_way, session, task)).await
     }
 
     /// Opens a connection; the first is the client's main session.

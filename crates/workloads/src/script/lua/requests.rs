@@ -14,13 +14,13 @@ use std::task::{Context, Poll, ready};
 
 use mlua::{LightUserData, Lua, Table};
 use model::{
-    Call, DbError, Request, Row, Sent, Session, Statement, StatementId, StatementKind, TxContext,
-    Value,
+    Call, DbError, DbErrorKind, Reply, Request, Row, Sent, Session, Statement, StatementId,
+    StatementKind, TransactionControl, TxContext, Value,
 };
 
 use super::random::Random;
-use super::shared::{Shared, broken};
-use super::statements::{Place, control, kind_of, place_kind, with_placeholders};
+use super::shared::{Shared, UnderWay, broken};
+use super::statements::{AHEAD_MOST, Place, kind_of, place_kind, with_placeholders};
 
 /// Numbers by which the prelude names what it asks of Rust.
 pub(super) mod request {
@@ -74,6 +74,8 @@ pub(super) fn offer(lua: &Lua, rust: &Table, shared: &Rc<Shared>) -> mlua::Resul
     rust.set("figures_of_reply", pointer((&raw const shared.figures).cast()))?;
     rust.set("send", pointer(send as *const c_void))?;
     rust.set("execute", pointer(execute as *const c_void))?;
+    rust.set("prepare_now", pointer(prepare_now as *const c_void))?;
+    rust.set("close", pointer(close as *const c_void))?;
     let draws = lua.create_table()?;
     let addresses: [unsafe extern "C" fn(*const Shared, f64, f64) -> f64; 6] =
         [draw::<0>, draw::<1>, draw::<2>, draw::<3>, draw::<4>, draw::<5>];
@@ -97,8 +99,33 @@ unsafe extern "C" fn send(shared: *const Shared, handle: f64, text: *const u8, n
     let sql = String::from_utf8_lossy(text);
     guarded(shared, |context, task| {
         let kind = kind_of(&sql);
-        let request = control(&sql).unwrap_or(Request::Text { kind, sql: &sql });
+        let control = TransactionControl::of(&sql).map(TransactionControl::as_text);
+        let request = control.unwrap_or(Request::Text { kind, sql: &sql });
         begin(shared, handle as usize, kind, request, context, task)
+    })
+}
+
+/// Has the server prepare a statement. Returns what the script has to ask, or `DONE`.
+unsafe extern "C" fn prepare_now(shared: *const Shared, statement: f64) -> i32 {
+    // SAFETY: as in `draw`.
+    let shared = unsafe { &*shared };
+    guarded(shared, |context, task| prepare_ahead(shared, statement as usize, context, task))
+}
+
+/// Closes a prepared statement. Returns what the script has to ask, or `DONE`.
+unsafe extern "C" fn close(shared: *const Shared, statement: f64) -> i32 {
+    // SAFETY: as in `draw`.
+    let shared = unsafe { &*shared };
+    guarded(shared, |context, _| {
+        let mut statements = shared.statements.borrow_mut();
+        let nth = statement as usize;
+        let handle = statements.get(nth).map(|statement| statement.handle).unwrap_or_default();
+        let id = statements.close(nth);
+        let session = shared.session(handle, context.sessions)?;
+        if let Some(id) = id {
+            session.close(id);
+        }
+        Ok(request::DONE)
     })
 }
 
@@ -156,13 +183,18 @@ fn execute_bound(
     context: &mut TxContext<'_>,
     task: &mut Context<'_>,
 ) -> Result<i64, DbError> {
-    let (handle, kind, of_control, id) = {
+    let (handle, kind, control, id) = {
         let mut statements = shared.statements.borrow_mut();
         let statement = statements.get(nth);
         let statement = statement.ok_or_else(|| broken("the statement was not prepared"))?;
-        (statement.handle, statement.kind, statement.control, statement.id)
+        let control = statement.control.map(|control| (control, statement.is_at_server));
+        (statement.handle, statement.kind, control, statement.id)
     };
-    if let Some(request) = of_control {
+    if let Some((control, is_at_server)) = control {
+        let request = match id.filter(|_| is_at_server) {
+            Some(id) => Request::ExecuteControl(control, id),
+            None => control.as_text(),
+        };
         return begin(shared, handle, kind, request, context, task);
     }
     let statement = match id {
@@ -185,7 +217,33 @@ fn execute_bound(
     begin(shared, handle, kind, request, context, task)
 }
 
-/// Prepares a statement on its session, which does not have it yet.
+/// Has the server prepare a statement, so that its errors are those of the script's `prepare`.
+fn prepare_ahead(
+    shared: &Shared,
+    nth: usize,
+    context: &mut TxContext<'_>,
+    task: &mut Context<'_>,
+) -> Result<i64, DbError> {
+    let handle = match shared.statements.borrow_mut().get(nth) {
+        Some(statement) if shared.is_prepared.get() && !statement.is_text => statement.handle,
+        _ => return Ok(request::DONE),
+    };
+    // A script may prepare on a connection that was lost and is made again before its next event.
+    shared.session(handle, context.sessions)?;
+    let id = match prepare(shared, nth, context) {
+        Err(no) if no.kind.breaks_session() => return Ok(request::DONE),
+        prepared => prepared?,
+    };
+    if nth >= AHEAD_MOST {
+        return Ok(request::DONE);
+    }
+    let session = shared.session(handle, context.sessions)?;
+    session.start(Request::Prepare(id))?;
+    let under_way = UnderWay::Preparation(handle, nth);
+    awaited(shared, under_way, poll_reply(shared, under_way, session, task))
+}
+
+/// Prepares a statement on its session, unless it has it.
 fn prepare(
     shared: &Shared,
     nth: usize,
@@ -193,8 +251,12 @@ fn prepare(
 ) -> Result<StatementId, DbError> {
     let mut statements = shared.statements.borrow_mut();
     let prepared = statements.get(nth).expect("the caller has found it");
+    if let Some(id) = prepared.id {
+        return Ok(id);
+    }
     let sql = with_placeholders(&prepared.sql, context.dialect.placeholder);
-    let sent = if shared.is_prepared.get() { Sent::Prepared } else { Sent::Text };
+    let is_prepared = shared.is_prepared.get() && !prepared.is_text;
+    let sent = if is_prepared { Sent::Prepared } else { Sent::Text };
     let statement = Statement { sent, ..Statement::new(STATEMENT, prepared.kind, sql) };
     let id = shared.session(prepared.handle, context.sessions)?.prepare(statement)?;
     Ok(*prepared.id.insert(id))
@@ -231,17 +293,62 @@ fn begin(
     shared.results.borrow_mut()[handle].clear();
     let refused = |_: &DbError| shared.counts.borrow_mut().refused += 1;
     session.start(request).inspect_err(refused)?;
-    match poll_reply(shared, handle, kind, session, task) {
+    let under_way = UnderWay::Statement(handle, kind);
+    awaited(shared, under_way, poll_reply(shared, under_way, session, task))
+}
+
+/// Returns what the script has to ask for a reply that was polled once.
+fn awaited(
+    shared: &Shared,
+    under_way: UnderWay,
+    polled: Poll<Result<(), DbError>>,
+) -> Result<i64, DbError> {
+    match polled {
         Poll::Ready(replied) => replied.map(|()| request::DONE),
         Poll::Pending => {
-            shared.under_way.set(Some((handle, kind)));
+            shared.under_way.set(Some(under_way));
             Ok(request::WAIT)
         }
     }
 }
 
-/// Waits for the reply on a connection, and keeps its rows and figures for the script.
+/// Waits for the reply to what is under way, and keeps it for the script.
 pub(super) fn poll_reply(
+    shared: &Shared,
+    under_way: UnderWay,
+    session: &mut dyn Session,
+    task: &mut Context<'_>,
+) -> Poll<Result<(), DbError>> {
+    match under_way {
+        UnderWay::Statement(handle, kind) => poll_statement(shared, handle, kind, session, task),
+        UnderWay::Preparation(_, nth) => {
+            let replied = ready!(session.poll_reply(task, &mut |_: &dyn Row| Ok(())));
+            Poll::Ready(note_preparation(shared, nth, replied))
+        }
+    }
+}
+
+/// Keeps whether the server has prepared a statement. One that it cannot prepare is sent as text.
+fn note_preparation(
+    shared: &Shared,
+    nth: usize,
+    replied: Result<Reply, DbError>,
+) -> Result<(), DbError> {
+    let mut statements = shared.statements.borrow_mut();
+    let prepared = statements.get(nth).expect("it is being prepared");
+    match replied {
+        Ok(_) => prepared.is_at_server = true,
+        Err(no) if no.kind == DbErrorKind::Unsupported => {
+            (prepared.id, prepared.is_text) = (None, true);
+        }
+        Err(no) => return Err(no),
+    }
+    Ok(())
+}
+
+/// Waits for the reply to a statement on a connection, and keeps its rows and figures for the
+/// script.
+fn poll_statement(
     shared: &Shared,
     handle: usize,
     kind: StatementKind,

@@ -36,6 +36,23 @@ pub(super) struct Figures {
     pub(super) affected: Cell<f64>,
 }
 
+/// What the script waits for.
+#[derive(Clone, Copy)]
+pub(super) enum UnderWay {
+    /// A statement on a connection, with its class.
+    Statement(usize, StatementKind),
+    /// The preparation of a statement on a connection, with its index among the prepared ones.
+    Preparation(usize, usize),
+}
+
+impl UnderWay {
+    pub(super) fn handle(self) -> usize {
+        match self {
+            UnderWay::Statement(handle, _) | UnderWay::Preparation(handle, _) => handle,
+        }
+    }
+}
+
 /// Where a request is made: in which transaction, and in which task.
 #[derive(Clone, Copy)]
 pub(super) struct RequestContext {
@@ -57,8 +74,8 @@ pub(super) struct Shared {
     pub(super) is_prepared: Cell<bool>,
     /// Where requests are made; `None` while the script does not run for a client.
     request_context: Cell<Option<RequestContext>>,
-    /// Connection and class of the statement whose reply is awaited.
-    pub(super) under_way: Cell<Option<(usize, StatementKind)>>,
+    /// What was sent and is not answered yet.
+    pub(super) under_way: Cell<Option<UnderWay>>,
     /// The error of the last request that failed in this act.
     pub(super) last_error: RefCell<Option<DbError>>,
     /// What a request has panicked with, which must not pass through code of LuaJIT.

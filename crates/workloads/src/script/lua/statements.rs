@@ -4,11 +4,18 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ptr;
 
-use model::{Placeholder, Request, StatementId, StatementKind};
+use model::{Placeholder, StatementId, StatementKind, TransactionControl};
 
 /// Most statements that one client prepares: nine for each of 65,000 tables. A script that prepares
 /// one per event and closes it gets the same one again if its text is the same.
 const STATEMENTS_MAX: usize = 600_000;
+/// Most statements of one text on a connection that are not closed. Beyond, some are the same one:
+/// a script that never closes any would use up the memory.
+const SAME_MAX: usize = 1_024;
+/// Number of statements of a client that the server prepares when the script does, as in sysbench.
+/// Further ones are prepared when they are first executed: there may be some for each of many
+/// tables, and a server keeps a limited number.
+pub(super) const AHEAD_MOST: usize = 4_096;
 
 /// Returns the class of a statement by its first word. sysbench looks at the reply instead: rows
 /// are a read, changed rows a write, all else is other.
@@ -40,18 +47,6 @@ fn first_word(sql: &str) -> &str {
             let end = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
             return &rest[..end];
         }
-    }
-}
-
-/// Returns the request that begins or ends a transaction, if the text does nothing else. A commit
-/// whose reply is lost then counts as unknown.
-pub(super) fn control(sql: &str) -> Option<Request<'static>> {
-    let word = sql.trim().trim_end_matches(';').trim_end();
-    match () {
-        () if word.eq_ignore_ascii_case("begin") => Some(Request::BeginPlain),
-        () if word.eq_ignore_ascii_case("commit") => Some(Request::Commit),
-        () if word.eq_ignore_ascii_case("rollback") => Some(Request::Rollback),
-        () => None,
     }
 }
 
@@ -108,11 +103,16 @@ pub(super) struct Prepared {
     pub(super) handle: usize,
     pub(super) sql: String,
     pub(super) kind: StatementKind,
-    /// The request that the statement is, if it begins or ends a transaction.
-    pub(super) control: Option<Request<'static>>,
-    /// Identifier in the session; `None` if it is not prepared there, because it has not been
-    /// executed since the session connected.
+    /// What the statement does, if it begins or ends a transaction and does nothing else. A commit
+    /// whose reply is lost then counts as unknown.
+    pub(super) control: Option<TransactionControl>,
+    /// Identifier in the session; `None` if the session does not know it, because it has connected
+    /// again since.
     pub(super) id: Option<StatementId>,
+    /// Whether the server has prepared it.
+    pub(super) is_at_server: bool,
+    /// Whether it is sent as text, because the server cannot prepare it.
+    pub(super) is_text: bool,
     /// Places for the values of parameters. The last has most of them; the script may still use
     /// those before.
     places: Vec<Box<[Place]>>,
@@ -120,8 +120,9 @@ pub(super) struct Prepared {
 
 impl Prepared {
     fn new(handle: usize, sql: String) -> Prepared {
-        let (kind, control) = (kind_of(&sql), control(&sql));
-        Prepared { handle, sql, kind, control, id: None, places: Vec::new() }
+        let (kind, control) = (kind_of(&sql), TransactionControl::of(&sql));
+        let (id, is_at_server, is_text, places) = (None, false, false, Vec::new());
+        Prepared { handle, sql, kind, control, id, is_at_server, is_text, places }
     }
 
     /// Returns places for so many values, which stay as long as the statement.
@@ -137,23 +138,40 @@ impl Prepared {
 #[derive(Default)]
 pub(super) struct Statements {
     all: Vec<Prepared>,
-    places: HashMap<(usize, String), usize>,
+    same: HashMap<(usize, String), Same>,
+}
+
+/// The indexes of the statements of one text on a connection.
+#[derive(Default)]
+struct Same {
+    all: Vec<usize>,
+    /// Indexes of statements that the script has closed.
+    closed: Vec<usize>,
 }
 
 impl Statements {
-    /// Returns the index of the statement with this text on a connection; `None` if there are too
-    /// many.
+    /// Returns the index of a statement with this text on a connection that the script does not use
+    /// yet; `None` if there are too many.
     pub(super) fn prepare(&mut self, handle: usize, sql: String) -> Option<usize> {
-        if let Some(place) = self.places.get(&(handle, sql.clone())) {
-            return Some(*place);
-        }
-        if self.all.len() >= STATEMENTS_MAX {
-            return None;
-        }
         let place = self.all.len();
-        self.all.push(Prepared::new(handle, sql.clone()));
-        self.places.insert((handle, sql), place);
+        let same = self.same.entry((handle, sql.clone())).or_default();
+        let known = same.closed.pop();
+        match known.or_else(|| same.all.first().copied().filter(|_| same.all.len() >= SAME_MAX)) {
+            Some(known) => return Some(known),
+            None if place >= STATEMENTS_MAX => return None,
+            None => same.all.push(place),
+        }
+        self.all.push(Prepared::new(handle, sql));
         Some(place)
+    }
+
+    /// Notes that the script uses a statement no more. Returns its identifier in the session.
+    pub(super) fn close(&mut self, place: usize) -> Option<StatementId> {
+        let statement = self.all.get_mut(place)?;
+        statement.is_at_server = false;
+        let same = self.same.get_mut(&(statement.handle, statement.sql.clone()));
+        same.expect("each statement is in its list").closed.push(place);
+        statement.id
     }
 
     pub(super) fn get(&mut self, place: usize) -> Option<&mut Prepared> {
@@ -164,7 +182,8 @@ impl Statements {
     /// connections if `handle` is `None`.
     pub(super) fn forget_ids(&mut self, handle: Option<usize>) {
         let is_meant = |one: &&mut Prepared| handle.is_none_or(|handle| one.handle == handle);
-        self.all.iter_mut().filter(is_meant).for_each(|one| one.id = None);
+        let forget = |one: &mut Prepared| (one.id, one.is_at_server) = (None, false);
+        self.all.iter_mut().filter(is_meant).for_each(forget);
     }
 }
 
@@ -187,14 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn transactions_are_begun_and_ended_by_requests_of_their_own() {
-        assert!(matches!(control("begin"), Some(Request::BeginPlain)));
-        assert!(matches!(control(" COMMIT ; "), Some(Request::Commit)));
-        assert!(matches!(control("ROLLBACK"), Some(Request::Rollback)));
-        assert!(control("BEGIN; SELECT 1").is_none() && control("COMMIT WORK").is_none());
-    }
-
-    #[test]
     fn placeholders_are_the_dialect_s_but_not_within_quotes() {
         let dollar = |sql: &str| with_placeholders(sql, Placeholder::Dollar);
         assert_eq!(dollar("SELECT ? + ?, '?', \"a?\""), "SELECT $1 + $2, '?', \"a?\"");
@@ -203,15 +214,26 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_is_prepared_once_on_a_connection() {
+    fn a_statement_that_is_closed_is_used_for_the_same_text() {
         let mut all = Statements::default();
         assert_eq!(all.prepare(0, "a".to_owned()), Some(0));
         assert_eq!(all.prepare(1, "a".to_owned()), Some(1));
-        assert_eq!(all.prepare(0, "a".to_owned()), Some(0));
+        assert_eq!(all.prepare(0, "a".to_owned()), Some(2));
         all.get(0).unwrap().id = Some(StatementId(3));
+        assert_eq!(all.close(0), Some(StatementId(3)));
+        assert_eq!(all.close(9), None);
+        assert_eq!(all.prepare(1, "a".to_owned()), Some(3));
+        assert_eq!(all.prepare(0, "b".to_owned()), Some(4));
+        assert_eq!(all.prepare(0, "a".to_owned()), Some(0));
         all.forget_ids(Some(1));
         assert!(all.get(0).unwrap().id.is_some());
         all.forget_ids(None);
         assert!(all.get(0).unwrap().id.is_none());
+        // Statements that are never closed are the same one in the end.
+        for _ in 0..2 * SAME_MAX {
+            all.prepare(2, "c".to_owned()).expect("there is room");
+        }
+        assert_eq!(all.prepare(2, "c".to_owned()), Some(5));
+        assert_eq!(all.all.len(), 5 + SAME_MAX);
     }
 }

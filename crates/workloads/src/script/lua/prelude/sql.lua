@@ -12,6 +12,8 @@ local shared = ffi.cast("void *", rust.shared)
 local figures = ffi.cast("dbdyno_figures *", rust.figures_of_reply)
 local send = ffi.cast("int (*)(void *, double, const char *, double)", rust.send)
 local execute = ffi.cast("int (*)(void *, double, const double *, double)", rust.execute)
+local prepare_now = ffi.cast("int (*)(void *, double)", rust.prepare_now)
+local close = ffi.cast("int (*)(void *, double)", rust.close)
 
 -- A pointer that equals nil and is true, as sysbench returns it where there is no result set.
 local NOTHING = ffi.cast("void *", 0)
@@ -68,17 +70,22 @@ function rust.forget_connections()
   for _, connection in ipairs(deferred) do connection.handle = nil end
 end
 
+local function new_connection(driver)
+  return { driver = driver, error = 0, sql_errno = 0, sql_state = "", sql_errmsg = "",
+    last_result = 0, affected = 0, is_closed = false }
+end
+
 function drivers:connect()
   if rust.is_in_body then
-    local connection = setmetatable({ driver = self, error = 0, sql_errno = 0, sql_state = "",
-      sql_errmsg = "", last_result = 0, affected = 0 }, deferred_class)
+    local connection = setmetatable(new_connection(self), deferred_class)
     deferred[#deferred + 1] = connection
     return connection
   end
   local handle, errno, state, message = ask(CONNECT)
   if not handle then raise_connect(errno, state, message) end
-  return setmetatable({ handle = handle, driver = self, error = 0, sql_errno = 0, sql_state = "",
-    sql_errmsg = "", last_result = 0, affected = 0 }, connection_class)
+  local connection = setmetatable(new_connection(self), connection_class)
+  connection.handle = handle
+  return connection
 end
 
 -- Errors that sysbench ignores: by number where the script names its dialect so, else by state.
@@ -93,19 +100,53 @@ local function is_in_list(problem)
   return false
 end
 
--- Tells an error that ends the run as the drivers of sysbench do, if the script runs in its place.
-local tell = print
+-- Prints a line as the log of sysbench does, if the script runs in its place.
+local print = print
+local function log(level, line)
+  if rust.prints_to_stdout then print(level .. ": " .. line) end
+end
+local function tell(line) log("FATAL", line) end
+local function alert(line) log("ALERT", line) end
+
+-- Tells an error that ends the run as the drivers of sysbench do.
 local function tell_fatal(statement, query, errno, message)
   local is_prepared = statement ~= nil
   if is_prepared then query = statement.text end
-  if not rust.prints_to_stdout then return end
   if rust.driver_name() == "pgsql" then
-    tell(("FATAL: %s() failed: 7 %s"):format(is_prepared and "PQexecPrepared" or "PQexec", message))
-    if not is_prepared then tell("FATAL: failed query was: " .. query) end
+    tell(("%s() failed: 7 %s"):format(is_prepared and "PQexecPrepared" or "PQexec", message))
+    if not is_prepared then tell("failed query was: " .. query) end
   else
-    tell(("FATAL: %s() returned error %d (%s) for query '%s'"):format(
+    tell(("%s() returned error %d (%s) for query '%s'"):format(
       is_prepared and "mysql_stmt_execute" or "mysql_drv_query", errno, message, query))
   end
+end
+
+-- Raises the error of a call that sends no statement, at the line of the script that made it. In
+-- place of sysbench it has said why, and its error does not.
+local function raise_api(message)
+  if rust.prints_to_stdout then message = "SQL API error" end
+  error(message, rust.level_of_script())
+end
+
+local function raise_sql(errno, state, message)
+  raise_api(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message))
+end
+
+local CLOSED_CONNECTION = "attempt to use an already closed connection"
+local CLOSED_STATEMENT = "attempt to use an already closed statement"
+
+local function check_open(connection)
+  if not connection.is_closed then return end
+  alert(CLOSED_CONNECTION)
+  raise_api("the script has closed this connection: connect again")
+end
+
+-- A statement that is closed ends sysbench without a message.
+local function check_usable(statement)
+  check_open(statement.connection)
+  if not statement.is_closed then return end
+  alert(CLOSED_STATEMENT)
+  raise_api("the script has closed this statement: prepare it again")
 end
 
 -- Raises the error of a request, at the line of the script that made it.
@@ -160,11 +201,13 @@ local function said(connection, statement, query, next)
 end
 
 function connections:query(text)
+  if self.is_closed then check_open(self) end
   local result = said(self, nil, text, send(shared, self.handle, text, #text))
   return result
 end
 
 function connections:query_row(text)
+  if self.is_closed then check_open(self) end
   local result = said(self, nil, text, send(shared, self.handle, text, #text))
   if result == nil or result.nrows == 0 then return nil end
   return unpack(result:fetch_row(), 1, result.nfields)
@@ -173,10 +216,13 @@ end
 function connections:check_error() end
 
 function connections:disconnect()
+  if self.is_closed then return alert("attempt to close an already closed connection") end
   ask(DISCONNECT, self.handle)
+  self.is_closed = true
 end
 
 function connections:reconnect()
+  check_open(self)
   local ok, errno, state, message = ask(RECONNECT, self.handle)
   if not ok then raise_connect(errno, state, message) end
 end
@@ -199,17 +245,19 @@ end
 
 local function flush(connection, bulk)
   if bulk.n == 0 then return end
-  local text = bulk.head .. " " .. table.concat(bulk.rows, ", ", 1, bulk.n)
+  check_open(connection)
+  local text = bulk.head .. table.concat(bulk.rows, ",", 1, bulk.n)
   bulk.n, bulk.bytes = 0, #bulk.head
   said(connection, nil, text, send(shared, connection.handle, text, #text))
 end
 
 function connections:bulk_insert_next(row)
   local bulk = self.bulk
-  if bulk.bytes + #row + 2 > PACKET_BYTES then flush(self, bulk) end
+  -- A comma precedes each row but the first, and a zero ends the packet.
+  if bulk.bytes + #row + (bulk.n > 0 and 2 or 1) > PACKET_BYTES then flush(self, bulk) end
+  bulk.bytes = bulk.bytes + #row + (bulk.n > 0 and 1 or 0)
   bulk.n = bulk.n + 1
   bulk.rows[bulk.n] = row
-  bulk.bytes = bulk.bytes + #row + 2
 end
 
 function connections:bulk_insert_done()
@@ -217,10 +265,37 @@ function connections:bulk_insert_done()
   self.bulk = nil
 end
 
+-- Raises the error of a statement that cannot be prepared.
+local function raise_prepare(connection, errno, state, message)
+  connection.error = sql.error.FATAL
+  connection.sql_errno, connection.sql_state, connection.sql_errmsg = errno, state, message
+  rust.note_fatal()
+  if rust.driver_name() == "pgsql" then
+    tell("PQprepare() failed: " .. message)
+  else
+    tell("mysql_stmt_prepare() failed")
+    tell(('MySQL error: %d "%s"'):format(errno, message))
+  end
+  raise_sql(errno, state, message)
+end
+
+-- Has the server prepare a statement, as the drivers of sysbench do.
+local function prepare(statement)
+  local next = prepare_now(shared, statement.place)
+  if next == DONE then return end
+  local ok, errno, state, message = ask(next)
+  if not ok then raise_prepare(statement.connection, errno, state, message) end
+end
+
 function connections:prepare(text)
+  check_open(self)
   local place = rust.prepare(self.handle, text)
-  return setmetatable({ connection = self, place = place, text = text, bound = {}, n = 0 },
-    statement_class)
+  -- The types of parameters decide on the statement where placeholders are $1.
+  local is_later = rust.driver_name() == "pgsql" and text:find("?", 1, true) ~= nil
+  local statement = setmetatable({ connection = self, place = place, text = text, bound = {}, n = 0,
+    is_later = is_later, is_closed = false }, statement_class)
+  if not is_later then prepare(statement) end
+  return statement
 end
 
 local WHOLE = { [1] = true, [2] = true, [3] = true, [4] = true }
@@ -256,9 +331,14 @@ function parameters:set_rand_str(format)
 end
 
 function statements:bind_param(...)
+  check_usable(self)
   self.bound, self.n = { ... }, select("#", ...)
   local places = rust.bind(self.place, self.n)
   self.numbers, self.texts = ffi.cast("double *", places), ffi.cast("const char **", places)
+  if self.is_later then
+    self.is_later = false
+    prepare(self)
+  end
 end
 
 -- Puts the value of a parameter into a place, which has a kind, a number and a text.
@@ -285,6 +365,7 @@ end
 
 function statements:execute()
   local connection, n = self.connection, self.n
+  if self.is_closed or connection.is_closed then check_usable(self) end
   if n > 0 then put_all(self, n) end
   local result = said(connection, self, "<prepared statement>",
     execute(shared, self.place, self.numbers, n))
@@ -292,7 +373,15 @@ function statements:execute()
 end
 
 function statements:next_result() return self.connection:next_result() end
-function statements:close() end
+
+function statements:close()
+  if self.is_closed then return end
+  self.is_closed = true
+  local connection = self.connection
+  if connection.is_closed then return alert(CLOSED_CONNECTION) end
+  local next = close(shared, self.place)
+  if next ~= DONE then ask(next) end
+end
 
 function results:fetch_row()
   if self.at >= self.nrows then return nil end
