@@ -60,6 +60,11 @@ fn modules_of(source: &Source, read: ReadFile) -> Result<BTreeMap<String, String
     Defined::read(source, read)
 }
 
+/// Whether a script has a command with this name; false if its body fails.
+pub fn has_command(source: &'static Source, name: &str) -> bool {
+    Defined::of(source).is_ok_and(|defined| defined.commands.contains_key(name))
+}
+
 /// Returns the options that a script declares.
 ///
 /// # Errors

@@ -70,8 +70,11 @@ function rust.forget_connections()
   for _, connection in ipairs(deferred) do connection.handle = nil end
 end
 
+-- What a text of C is that is not there.
+local NO_TEXT = ffi.cast("const char *", 0)
+
 local function new_connection(driver)
-  return { driver = driver, error = 0, sql_errno = 0, sql_state = "", sql_errmsg = "",
+  return { driver = driver, error = 0, sql_errno = 0, sql_state = NO_TEXT, sql_errmsg = NO_TEXT,
     last_result = 0, affected = 0, is_closed = false }
 end
 
@@ -100,10 +103,20 @@ local function is_in_list(problem)
   return false
 end
 
--- Prints a line as the log of sysbench does, if the script runs in its place.
+-- Prints a line as the log of sysbench does, if the script runs in its place. One that is repeated
+-- is counted.
 local print = print
+local last_line, n_repeated = nil, 0
 local function log(level, line)
-  if rust.prints_to_stdout then print(level .. ": " .. line) end
+  if not rust.prints_to_stdout then return end
+  line = level .. ": " .. line
+  if line == last_line then
+    n_repeated = n_repeated + 1
+    return
+  end
+  if n_repeated > 0 then print(("(last message repeated %d times)"):format(n_repeated)) end
+  last_line, n_repeated = line, 0
+  print(line)
 end
 local function tell(line) log("FATAL", line) end
 local function alert(line) log("ALERT", line) end
@@ -155,7 +168,10 @@ local function raise(connection, statement, query, errno, state, message)
   local problem = { connection = connection, query = query, sql_errno = errno, sql_state = state,
     sql_errmsg = message }
   local hook = sysbench.hooks.sql_error_ignorable
-  if is_in_list(problem) or (hook and hook(problem)) then
+  local is_ignored = is_in_list(problem)
+  -- sysbench has told the error when it asks the hook.
+  if not is_ignored then tell_fatal(statement, query, errno, message) end
+  if is_ignored or (hook and hook(problem)) then
     connection.error = sql.error.IGNORABLE
     if rust.driver_name() == "pgsql" then
       local next = send(shared, connection.handle, "ROLLBACK", 8)
@@ -166,12 +182,10 @@ local function raise(connection, statement, query, errno, state, message)
   end
   connection.error = sql.error.FATAL
   if rust.tolerates then
-    tell_fatal(statement, query, errno, message)
     problem.errcode = sysbench.error.RESTART_EVENT
     error(problem, 0)
   end
   rust.note_fatal()
-  tell_fatal(statement, query, errno, message)
   error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message),
     rust.level_of_script())
 end
