@@ -4,6 +4,8 @@ use std::{fmt, io};
 
 use store::{StoreError, StoreErrorKind};
 
+use crate::script_error::ScriptError;
+
 /// Reason why a use case (such as a run or a build) failed, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -11,6 +13,8 @@ pub enum Error {
     Usage(String),
     /// The database, the machine or the data caused the failure: exit code 1.
     Failed(String),
+    /// A script failed beside the events of its load: exit code 1.
+    Script(Box<ScriptError>),
     /// The database cannot be reached, or the connection to it broke: exit code 4.
     Unreachable(String),
     /// The user stopped the run or other use case: exit code 130.
@@ -38,6 +42,7 @@ impl fmt::Display for Error {
             | Error::Failed(why)
             | Error::Unreachable(why)
             | Error::Interrupted(why) => f.write_str(why),
+            Error::Script(error) => error.fmt(f),
         }
     }
 }
@@ -53,6 +58,12 @@ impl From<plan::BadPlan> for Error {
 impl From<model::BadParameter> for Error {
     fn from(bad: model::BadParameter) -> Error {
         Error::Usage(bad.to_string())
+    }
+}
+
+impl From<ScriptError> for Error {
+    fn from(error: ScriptError) -> Error {
+        Error::Script(Box::new(error))
     }
 }
 

@@ -42,6 +42,7 @@ mod run_marker;
 mod scale_in_data;
 pub mod script_commands;
 mod script_data;
+pub mod script_error;
 pub mod seek;
 pub mod settings;
 mod settings_snapshot;

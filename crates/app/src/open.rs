@@ -166,6 +166,7 @@ impl OpenTarget {
         let with_end = |why| format!("{why}; the managed server {how}");
         match error {
             Error::Failed(why) | Error::Unreachable(why) => Error::Failed(with_end(why)),
+            Error::Script(error) => Error::Failed(with_end(error.to_string())),
             Error::Interrupted(why) => Error::Interrupted(with_end(why)),
             error @ Error::Usage(_) => error,
         }

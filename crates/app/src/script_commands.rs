@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::meta::{self, Found};
 use crate::open::Opened;
+use crate::script_error::{ScriptError, ScriptStep};
 
 pub use crate::script_data::PREPARE;
 
@@ -27,7 +28,7 @@ pub use crate::script_data::PREPARE;
 pub const CLEANUP: &str = "cleanup";
 
 /// First words of the advice to build the tables of a script.
-pub const BUILD_FIRST: &str = "build first: ";
+const BUILD_FIRST: &str = "build first: ";
 
 /// A command that has been run.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,10 +96,11 @@ pub fn command_named(opened: &Opened, file: &str, name: &str) -> Result<Option<C
     Err(Error::Usage(if there.is_empty() { why } else { format!("{why}: {there}") }))
 }
 
-/// A command that failed: the error of the database with the name of the command, and what was
-/// done before it.
+/// A command that failed: the error of the database, the name of the command if its function has
+/// failed and not a connection, and what was done before the error.
 struct CommandFailed {
     db_error: DbError,
+    name: Option<String>,
     traffic: Traffic,
 }
 
@@ -107,6 +109,15 @@ impl CommandFailed {
     fn n_before(&self) -> u64 {
         let is_of_database = self.db_error.code != 0 || !self.db_error.sqlstate.is_empty();
         self.traffic.queries().saturating_sub(u64::from(is_of_database))
+    }
+}
+
+impl From<CommandFailed> for Error {
+    fn from(failed: CommandFailed) -> Error {
+        match failed.name {
+            Some(name) => ScriptError::new(ScriptStep::Command(name), failed.db_error).into(),
+            None => Error::failed(failed.db_error),
+        }
     }
 }
 
@@ -119,8 +130,7 @@ pub fn run_command(
     stop: &Stop,
 ) -> Result<CommandDone, Error> {
     let interrupted = "interrupted while a command of the script ran: what it did so far remains";
-    let ran = try_command(opened, command, threads, stop, interrupted)?;
-    ran.map_err(|failed| Error::Failed(failed.db_error.to_string()))
+    Ok(try_command(opened, command, threads, stop, interrupted)??)
 }
 
 /// Runs a command as [`run_command`] does. After a stop, fails with the text `interrupted`.
@@ -147,7 +157,10 @@ fn try_command(
             }
             Ok(match done {
                 Ok(()) => Ok(traffic),
-                Err(db_error) => Err(CommandFailed { db_error: db_error.during(&name), traffic }),
+                Err((db_error, is_of_script)) => {
+                    let name = is_of_script.then(|| name.clone());
+                    Err(CommandFailed { db_error, name, traffic })
+                }
             })
         })
     })?;
@@ -207,10 +220,10 @@ pub fn build(
                 Found::Nothing if is_new && failed.db_error.kind == DbErrorKind::Exists => {
                     "there is such a table already"
                 }
-                Found::Nothing if is_new => return Err(Error::failed(failed.db_error)),
+                Found::Nothing if is_new => return Err(failed.into()),
                 Found::Nothing => &format!("{} went before", counted(n_before, "statement")),
             };
-            Err(Error::Failed(format!("{}; {before}, and {again}", failed.db_error)))
+            Err(Error::Failed(format!("{}; {before}, and {again}", Error::from(failed))))
         }
     }
 }
@@ -235,7 +248,7 @@ pub fn clean_up(opened: &Opened, command: &Command, stop: &Stop) -> Result<Comma
             true => ": nothing is there, or only a part of it",
             false => "",
         };
-        Error::Failed(format!("{}{missing}{forgot}", failed.db_error))
+        Error::Failed(format!("{}{missing}{forgot}", Error::from(failed)))
     })
 }
 
@@ -315,23 +328,24 @@ impl Aside {
     }
 }
 
-/// Runs a command once, in the session `nth` of `threads`. Returns how it ended, and what was sent.
+/// Runs a command once, in the session `nth` of `threads`. Returns how it ended, with whether an
+/// error is one of the script and not of the first connection, and what was sent.
 fn run_in_session(
     opened: &Opened,
     name: &str,
     nth: u32,
     threads: u32,
-) -> (Result<(), DbError>, Traffic) {
+) -> (Result<(), (DbError, bool)>, Traffic) {
     let script = opened.workload.script();
     let Some(mut client) = script.and_then(|script| script.commander(name, nth, threads)) else {
         return (Ok(()), Traffic::default());
     };
     let mut aside = match Aside::open(&opened.database, nth) {
         Ok(aside) => aside,
-        Err(db_error) => return (Err(db_error), Traffic::default()),
+        Err(db_error) => return (Err((db_error, false)), Traffic::default()),
     };
     let ended = aside.run(async |context| client.converse(context).await).map(drop);
-    (ended, aside.sessions.traffic())
+    (ended.map_err(|no| (no, true)), aside.sessions.traffic())
 }
 
 /// Connector for the sessions of a command.

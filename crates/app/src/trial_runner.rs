@@ -282,7 +282,7 @@ impl<'o> TrialRunner<'o> {
         let ended = self.experiment_lock.end(match walked {
             Ok(false) => Status::Completed,
             Ok(true) | Err(Error::Interrupted(_)) => Status::Interrupted,
-            Err(Error::Usage(_) | Error::Failed(_) | Error::Unreachable(_)) => Status::Failed,
+            Err(_) => Status::Failed,
         });
         if let Err(error) = ended {
             watcher.note(&format!("the experiment's end could not be stored: {error}"));

@@ -8,6 +8,7 @@ use analysis::report::Report;
 use model::Event;
 
 use crate::build::Progress;
+use crate::script_error::ScriptError;
 
 /// Observer that a caller passes to a use case, to show its progress.
 pub trait Watcher {
@@ -22,7 +23,7 @@ pub trait Watcher {
     /// Called with the report of a run that has ended, before its script ends the run.
     fn concluded(&mut self, _report: &Report, _tally: &Tally) {}
     /// Called with the error of a report that a script makes of its own run, or of its end.
-    fn report_failed(&mut self, error: &str) {
+    fn report_failed(&mut self, error: &ScriptError) {
         self.note(&format!("the script's own report failed: {error}"));
     }
 }

@@ -588,8 +588,9 @@ impl ClientLoop {
             // The event may never succeed, and the load must end.
             Some(AfterError::Again) => is_running && !stop.is_over(self.clock.now()),
             Some(AfterError::EndRun) if is_running => {
-                let why = db_error.message.clone();
-                stop.drain(|| self.clock.now() + AHEAD_NS, StopReason::Failed { why });
+                let (why, remedy) = (db_error.message.clone(), None);
+                let reason = StopReason::Failed { why, is_of_workload: true, remedy };
+                stop.drain(|| self.clock.now() + AHEAD_NS, reason);
                 false
             }
             Some(AfterError::EndRun | AfterError::EndClient) => false,
@@ -632,7 +633,7 @@ impl ClientLoop {
             Next::Stay | Next::Leave => {}
             Next::GiveUp => {
                 let why = format!("every attempt is refused: {db_error}");
-                stop.drain(|| self.clock.now() + AHEAD_NS, StopReason::Failed { why });
+                stop.drain(|| self.clock.now() + AHEAD_NS, StopReason::failed(why));
             }
         }
     }
@@ -680,7 +681,7 @@ impl ClientLoop {
                             format_duration(AWAY_NS)
                         );
                         let now_ns = || self.clock.now() + AHEAD_NS;
-                        stop.drain(now_ns, StopReason::Failed { why });
+                        stop.drain(now_ns, StopReason::failed(why));
                     }
                 }
             }
@@ -720,7 +721,7 @@ impl ClientLoop {
             let why = "virtual time does not advance: transactions take no time, so the load never \
                        ends; give the simulated database a service time \
                        (sim:?service=constant:1ms)";
-            self.common.stop.drain(|| now_ns, StopReason::Failed { why: why.to_owned() });
+            self.common.stop.drain(|| now_ns, StopReason::failed(why));
         }
     }
 

@@ -550,7 +550,7 @@ impl<'a> Coordinator<'a> {
         self.report_executions();
         let n_left_behind = self.n_clients() - self.n_left;
         let reason = match (self.lost.take(), self.stop.reason()) {
-            (Some(why), _) => StopReason::Failed { why },
+            (Some(why), _) => StopReason::failed(why),
             (None, Some(reason)) => reason,
             (None, None) => StopReason::Completed,
         };
@@ -741,7 +741,7 @@ fn oversee(
             coordinator.stop.drain(|| origin.elapsed_ns() + AHEAD_NS, StopReason::Interrupted);
         }
         if let Some(why) = coordinator.lost.clone().or_else(|| coordinator.stop.failure()) {
-            coordinator.stop.drain(|| origin.elapsed_ns() + AHEAD_NS, StopReason::Failed { why });
+            coordinator.stop.drain(|| origin.elapsed_ns() + AHEAD_NS, StopReason::failed(why));
         }
         if leave_at_ns == NEVER && (now_ns >= coordinator.cut_off_ns() || asked > 1) {
             coordinator.stop.abort();

@@ -624,7 +624,7 @@ fn a_database_error_that_does_not_heal_ends_the_run_with_its_reason() {
     let mut job = job(Load::Closed, 2, 100 * NS_PER_S, two_ms);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     let shown = tell(job);
-    assert!(matches!(&shown.ran.reason, StopReason::Failed { why } if why.contains("as told")));
+    assert!(matches!(&shown.ran.reason, StopReason::Failed { why, .. } if why.contains("as told")));
     assert!(shown.ran.measured_ns < NS_PER_S);
 }
 

@@ -36,7 +36,20 @@ pub enum StopReason {
     Failed {
         /// Error that ended the load, in a sentence.
         why: String,
+        /// Whether it is an error of a transaction with which its workload ends the run.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_of_workload: bool,
+        /// What to do about it, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
+}
+
+impl StopReason {
+    /// Creates the reason of a load that an error of the run has ended.
+    pub fn failed(why: impl Into<String>) -> StopReason {
+        StopReason::Failed { why: why.into(), is_of_workload: false, remedy: None }
+    }
 }
 
 /// Summary of the response times of one client's finished transactions of one type, in the measured

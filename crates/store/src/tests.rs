@@ -290,7 +290,7 @@ fn every_event() -> Vec<Event> {
         Event::Clients { group: 0, moments: vec![moments] },
         Event::Clients { group: 1, moments: Vec::new() },
         Event::Ended {
-            reason: StopReason::Failed { why: "no client was left".to_owned() },
+            reason: StopReason::failed("no client was left"),
             measured_ns: 60_000_000_000,
             elapsed_ns: 66_000_000_001,
             cpu_ns: 5,

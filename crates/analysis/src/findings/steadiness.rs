@@ -524,7 +524,7 @@ fn ended(tally: &Tally) -> Option<Time> {
     let measured_ns = tally.measured_ns();
     match &tally.ended.as_ref()?.reason {
         StopReason::Completed => None,
-        StopReason::Failed { why } => Some(Time::Failed { why: why.clone() }),
+        StopReason::Failed { why, .. } => Some(Time::Failed { why: why.clone() }),
         StopReason::QueueFull if super::is_full_early(tally) => Some(Time::QueueFullEarly),
         StopReason::QueueFull => Some(Time::QueueFull { at_ns: measured_ns }),
         StopReason::Interrupted => {

@@ -736,12 +736,12 @@ fn without_transactions_parts_of_those_that_failed_are_the_cause() {
 #[test]
 fn a_run_that_did_not_go_as_planned_says_so() {
     raises("run_failed", Severity::Invalid, |made| {
-        made.reason = Some(StopReason::Failed { why: "all connections were lost".to_owned() });
+        made.reason = Some(StopReason::failed("all connections were lost"));
     });
     let mut made = Made::closed();
     made.seconds.clear();
     made.measured_ns = 0;
-    made.reason = Some(StopReason::Failed { why: "the table is missing".to_owned() });
+    made.reason = Some(StopReason::failed("the table is missing"));
     let findings = judge(&made.tally());
     let invalid = findings.iter().filter(|finding| finding.severity == Severity::Invalid);
     assert_eq!(invalid.map(|finding| &*finding.id).collect::<Vec<&str>>(), ["run_failed"]);

@@ -192,7 +192,10 @@ fn status(tally: &Tally) -> (Status, Option<String>) {
         Some(StopReason::Completed) => (Status::Completed, None),
         Some(StopReason::Interrupted) => (Status::Interrupted, None),
         Some(StopReason::QueueFull) => (Status::QueueFull, None),
-        Some(StopReason::Failed { why }) => (Status::Failed, Some(why.clone())),
+        Some(StopReason::Failed { why, remedy, .. }) => {
+            let remedy = remedy.iter().map(|remedy| format!("; {remedy}"));
+            (Status::Failed, Some(format!("{why}{}", remedy.collect::<String>())))
+        }
     }
 }
 

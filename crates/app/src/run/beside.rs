@@ -27,6 +27,7 @@ use crate::group_target::{is_divided, replicas};
 use crate::network::OpenPath;
 use crate::open::Opened;
 use crate::script_commands::build_first;
+use crate::script_error::{ScriptError, ScriptStep};
 
 /// The load of a run, with client processes, monitor and profiler. All of these are started, and
 /// the load waits for [`Beside::drive`].
@@ -201,11 +202,11 @@ fn with_build_first(reason: &StopReason, groups: &[Opened], tally: &Tally) -> St
         errors.any(|error| error.kind == DbErrorKind::Missing)
     };
     let mut missed = groups.iter().enumerate().filter(|(index, _)| misses(*index));
-    let StopReason::Failed { why } = reason else { return reason.clone() };
-    match missed.find_map(|(_, opened)| build_first(opened)) {
-        Some(first) => StopReason::Failed { why: format!("{why}; {first}") },
-        None => reason.clone(),
+    let mut reason = reason.clone();
+    if let StopReason::Failed { remedy, .. } = &mut reason {
+        *remedy = missed.find_map(|(_, opened)| build_first(opened));
     }
+    reason
 }
 
 /// Returns a function that passes each sample to both.
@@ -238,11 +239,15 @@ fn could_not_run(
     groups: &[Opened],
     tally: &Tally,
 ) -> Error {
-    if let engine::CannotRun::Refused { db_error, .. } = &error
-        && db_error.kind == DbErrorKind::Missing
-        && let Some(first) = groups.iter().find_map(build_first)
+    if let engine::CannotRun::Refused { n_refused, n_clients, db_error, is_connected: true } =
+        &error
+        && groups.iter().any(|opened| opened.workload.script().is_some())
     {
-        return Error::Failed(format!("{error}; {first}"));
+        let (step, error) =
+            (ScriptStep::Clients { n_failed: *n_refused, n_clients: *n_clients }, db_error.clone());
+        let is_missing = error.kind == DbErrorKind::Missing;
+        let remedy = groups.iter().filter(|_| is_missing).find_map(build_first);
+        return ScriptError { step, error, remedy }.into();
     }
     let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
         if db_error.kind == DbErrorKind::TooManyConnections);

@@ -672,9 +672,7 @@ fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, 
         sink.tell(Event::Output { text: failure.to_string() });
         let reason = match failure {
             Error::Interrupted(_) => StopReason::Interrupted,
-            Error::Usage(why) | Error::Failed(why) | Error::Unreachable(why) => {
-                StopReason::Failed { why: why.clone() }
-            }
+            failure => StopReason::failed(failure.to_string()),
         };
         let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
         sink.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });

@@ -17,6 +17,7 @@ use crate::by_end::{ByEnd, Ended, ended_with};
 use crate::error::Error;
 use crate::open::Opened;
 use crate::script_commands::Aside;
+use crate::script_error::{ScriptError, ScriptStep};
 use crate::watcher::{Intervals, Watcher};
 
 /// A state of the script, and the sessions that it may use.
@@ -87,7 +88,7 @@ impl Reports {
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         let [_, Some(Place { reporter, aside })] = &mut self.places else { return Ok(()) };
         let begun = aside.run(async |context| reporter.begin_run(context).await);
-        begun.map_err(|no| Error::Failed(no.during("init").to_string()))
+        Ok(begun.map_err(|no| ScriptError::new(ScriptStep::Init, no))?)
     }
 
     /// Lets the script do what it does once at the end, after everything else.
@@ -98,7 +99,7 @@ impl Reports {
         }
         let ended = aside.run(async |context| reporter.end_run(context).await);
         if let Err(no) = ended {
-            watcher.report_failed(&no.during("done").to_string());
+            watcher.report_failed(&ScriptError::new(ScriptStep::Done, no));
         }
     }
 
@@ -209,7 +210,7 @@ impl Reports {
         let Some(Place { reporter, aside }) = &mut self.places[place] else { return };
         let told = aside.run(async |context| reporter.report(figures, of, context).await);
         if let Err(no) = told {
-            watcher.report_failed(&no.message);
+            watcher.report_failed(&ScriptError::new(ScriptStep::Report, no));
         }
     }
 }

@@ -307,7 +307,7 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     shell.say(&without_passwords(&format!("dbdyno: {error}"), words));
     match error {
         Error::Usage(_) => USAGE,
-        Error::Failed(_) => FAILED,
+        Error::Failed(_) | Error::Script(_) => FAILED,
         Error::Unreachable(_) => UNREACHABLE,
         Error::Interrupted(_) => INTERRUPTED,
     }

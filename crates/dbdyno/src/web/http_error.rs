@@ -65,6 +65,7 @@ impl From<Error> for HttpError {
             Error::Failed(why) | Error::Unreachable(why) | Error::Interrupted(why) => {
                 HttpError::failed(why)
             }
+            Error::Script(error) => HttpError::failed(error.to_string()),
         }
     }
 }

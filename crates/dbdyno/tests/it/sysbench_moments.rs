@@ -40,6 +40,31 @@ function each() print("each") end
 sysbench.cmdline.commands = { each = {each, sysbench.cmdline.PARALLEL_COMMAND}, one = {each} }
 "#;
 
+/// A script that ignores an error by its hook.
+const IGNORING: &str = r#"
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  con:query("CREATE TEMPORARY TABLE one (id INT PRIMARY KEY)")
+  con:query("INSERT INTO one VALUES (1)")
+  n = 0
+end
+function sysbench.hooks.sql_error_ignorable(err) return err.sql_errno == 1062 end
+function event()
+  n = n + 1
+  con:query("INSERT INTO one VALUES (" .. (n == 2 and 1 or n * 10) .. ")")
+end
+"#;
+
+/// A script that uses a connection that it has closed.
+const CLOSED: &str = r#"
+function thread_init() con = sysbench.sql.driver():connect() end
+function event()
+  print(con.sql_state == nil, con.sql_errmsg == nil)
+  con:disconnect()
+  print(pcall(con.query, con, "SELECT 1"))
+end
+"#;
+
 /// A script for sysbench 0.5, whose options become global variables behind its body.
 const OLD: &str = r#"
 print("body", tostring(foo), tostring(rand_type), mysql_table_engine)
@@ -69,6 +94,11 @@ fn functions_of_a_script_run_when_sysbench_calls_them() {
     let without = MOMENTS.replace("function sysbench.hooks.report_cumulative", "function unused");
     check(&without, &["--events=2", "run"]);
     check(&without, &["--events=2", "--verbosity=2", "run"]);
+    check(
+        &without.replace("print(\"thread_done \" .. n)", ""),
+        &["--events=2", "--verbosity=4", "run"],
+    );
+    check("function event() end", &["--events=2", "--verbosity=5", "run"]);
     check(&without, &["--events=2", "--percentile=0", "--validate", "run"]);
     let quiet = without.replace("print(\"body\")", "");
     for command in ["prepare", "each", "one"] {
@@ -90,6 +120,19 @@ fn functions_of_a_script_run_when_sysbench_calls_them() {
         let command = if ["prepare", "one"].contains(&function) { function } else { "run" };
         check(&text, &["--events=2", command]);
     }
+    check("function no() return false end\nsysbench.cmdline.commands = { no = {no} }", &["no"]);
+    check("function event() end\nfunction help() print('my own help') end", &["help"]);
+    check(
+        "sysbench.cmdline.options = { flag = {'A flag', false} }\nfunction event() end",
+        &["--flag=maybe", "run"],
+    );
+    check(IGNORING, &["--events=3", "run"]);
+    check(CLOSED, &["--events=1", "run"]);
+    check(
+        "function thread_init() sysbench.sql.driver():connect():prepare('SELECT nosuch') end\n\
+         function event() end",
+        &["--events=2", "run"],
+    );
     let fails = "function thread_init()\n  con = sysbench.sql.driver():connect()\n  \
                  con:query('SELECT nosuch')\nend\nfunction event() end";
     check(fails, &["--events=2", "run"]);

@@ -51,6 +51,7 @@ const LOGGED: &str = "SELECT CONCAT(command_type, ' ', CONVERT(argument USING ut
 struct Bench {
     home: Home,
     session: Box<dyn Session>,
+    kind: Kind,
     place: Vec<String>,
 }
 
@@ -61,7 +62,7 @@ impl Bench {
             place = place.iter().map(|word| word.replace("--mysql-", "--pgsql-")).collect();
             place.push("--db-driver=pgsql".to_owned());
         }
-        Bench { home: Home::new(), session: connect(target), place }
+        Bench { home: Home::new(), session: connect(target), kind, place }
     }
 
     fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
@@ -84,16 +85,23 @@ impl Bench {
         say(self.session.as_mut(), text(sql))
     }
 
-    /// Returns the counters of the server, once no connection of the program is left.
-    fn counters(&mut self) -> BTreeMap<String, u64> {
-        const OTHERS: &str = "SELECT count(*) FROM information_schema.processlist \
-                              WHERE id <> connection_id() AND user <> 'system user' \
-                              AND user <> 'event_scheduler' AND command <> 'Daemon'";
+    /// Waits until no connection of a program is left.
+    fn wait_until_alone(&mut self) {
+        const OF_MYSQL: &str = "SELECT count(*) FROM information_schema.processlist \
+                                WHERE id <> connection_id() AND user <> 'system user' \
+                                AND user <> 'event_scheduler' AND command <> 'Daemon'";
+        const OF_POSTGRES: &str = "SELECT count(*) FROM pg_stat_activity WHERE \
+                                   backend_type = 'client backend' AND pid <> pg_backend_pid()";
+        let others = if self.kind == Kind::Postgres { OF_POSTGRES } else { OF_MYSQL };
         let deadline = now() + Duration::from_secs(60);
-        while self.rows(OTHERS) != ["Int(0)"] {
+        while self.rows(others) != ["Int(0)"] {
             assert!(now() < deadline, "connections stay");
             std::thread::park_timeout(Duration::from_millis(5));
         }
+    }
+
+    fn counters(&mut self) -> BTreeMap<String, u64> {
+        self.wait_until_alone();
         let pair = |row: String| {
             let is_digit = |letter: char| letter.is_ascii_digit();
             let (name, number) = row.split_once(' ').expect("a name and a number");
@@ -172,24 +180,29 @@ fn logged_by_postgres(log: &str) -> Vec<String> {
 #[test]
 fn postgres_logs_the_same_statements_of_each_script() {
     let server = POSTGRES.start_with(&[("log_min_duration_statement", "0")]);
-    let bench = Bench::new(&server.target(), Kind::Postgres);
+    let mut bench = Bench::new(&server.target(), Kind::Postgres);
     let log = || std::fs::read_to_string(server.folder().join("log")).expect("it has a log");
     let mut n_logged = 0;
     for (script, options) in SCRIPTS {
         let with = |words: &[&'static str]| [&[script], options, words].concat();
-        bench.theirs(&with(&["--threads=3", "prepare"]));
         let words = with(&["--rand-seed=7", "--events=5", "--time=0", "run"]);
         let [theirs, ours] = [Bench::theirs, Bench::ours].map(|run| {
+            // Rows of the program before would be in the way.
+            bench.theirs(&with(&["--threads=3", "prepare"]));
+            bench.wait_until_alone();
             let n_before = log().len();
             run(&bench, &words);
-            logged_by_postgres(&log()[n_before..])
+            // A server may log after it has replied.
+            bench.wait_until_alone();
+            let logged = logged_by_postgres(&log()[n_before..]);
+            bench.theirs(&with(&["--threads=3", "cleanup"]));
+            logged
         });
         if !options.contains(&UNIQUE) {
             assert_eq!(ours, theirs, "{words:?}");
         }
         assert_eq!(ours.len(), theirs.len(), "{words:?}");
         n_logged += ours.len();
-        bench.theirs(&with(&["--threads=3", "cleanup"]));
     }
     assert!(n_logged > 400, "{n_logged}");
 }

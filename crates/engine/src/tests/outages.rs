@@ -210,7 +210,9 @@ fn a_load_that_ends_after_its_transactions_ends_a_minute_after_its_server() {
     let mut job = with_outage(job(Load::Closed, 2, 0, two_ms), NS_PER_S..NEVER_NS);
     job.groups[0].stop_condition = StopCondition::Transactions(1_000_000);
     let shown = tell(job);
-    let StopReason::Failed { why } = &shown.ran.reason else { panic!("{:?}", shown.ran.reason) };
+    let StopReason::Failed { why, .. } = &shown.ran.reason else {
+        panic!("{:?}", shown.ran.reason)
+    };
     assert!(why.contains("a client could not reconnect for 1m"), "{why}");
     assert_eq!(shown.measured.offered(), shown.measured.finished() + shown.measured.unfinished + 2);
 }
@@ -341,7 +343,9 @@ fn in_open_load_what_arrives_while_writes_are_refused_is_served_late_or_has_fail
 fn a_server_that_never_takes_writes_again_ends_the_run_after_half_a_minute() {
     let job = job(Load::Closed, 4, 60 * NS_PER_S, two_ms);
     let shown = tell(with_read_only(job, 10 * NS_PER_S..NEVER_NS));
-    let StopReason::Failed { why } = &shown.ran.reason else { panic!("{:?}", shown.ran.reason) };
+    let StopReason::Failed { why, .. } = &shown.ran.reason else {
+        panic!("{:?}", shown.ran.reason)
+    };
     assert_eq!(why, "every attempt is refused: a standby");
     assert!((40 * NS_PER_S..42 * NS_PER_S).contains(&shown.ran.measured_ns));
 }

@@ -347,7 +347,7 @@ impl Agents {
         for agent in &mut self.list {
             let Some(end) = &agent.end else {
                 if !goes_on {
-                    ran.reason = StopReason::Failed { why: agent.how_it_ended() };
+                    ran.reason = StopReason::failed(agent.how_it_ended());
                 }
                 continue;
             };
@@ -569,7 +569,7 @@ impl Listener {
                 Some(FromAgent::Ended(end)) => {
                     has_ended = true;
                     self.stop.other_has_ended(end.measured_ns);
-                    if let StopReason::Failed { why } = &end.reason {
+                    if let StopReason::Failed { why, .. } = &end.reason {
                         self.stop.fail(why.clone());
                     }
                 }

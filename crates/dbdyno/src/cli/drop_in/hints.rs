@@ -97,6 +97,7 @@ impl Speaks {
             Error::Usage(why) => Error::Usage(self.reworded(&why)),
             Error::Failed(why) => Error::Failed(self.reworded(&why)),
             Error::Unreachable(why) => Error::Unreachable(self.reworded(&why)),
+            Error::Script(error) => Error::Failed(self.reworded(&error.to_string())),
             Error::Interrupted(why) => Error::Interrupted(why),
         }
     }

@@ -8,6 +8,10 @@ pub(super) fn takes_any_option(_source: &Source) -> bool {
     false
 }
 
+pub(super) fn has_own_help(_source: &'static Source) -> bool {
+    false
+}
+
 pub(super) fn declared_options(_source: &'static Source) -> Result<Vec<OptionRow>, Error> {
     Ok(Vec::new())
 }

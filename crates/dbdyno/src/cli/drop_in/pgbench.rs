@@ -47,7 +47,7 @@ const ABORTED: u8 = 2;
 /// Runs a command line of pgbench, without the program's name.
 pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
     match run_line(words, shell) {
-        Err(error @ (Error::Usage(_) | Error::Failed(_) | Error::Unreachable(_))) => {
+        Err(error) if !matches!(error, Error::Interrupted(_)) => {
             crate::cli::tell(&Speaks::Libpq.error(error), words, shell);
             Ok(REFUSED)
         }

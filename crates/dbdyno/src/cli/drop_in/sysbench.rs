@@ -9,10 +9,13 @@ use analysis::report::{Report, Status};
 use app::by_end::{ByEnd, Ended};
 use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, run as run_plan};
-use app::script_commands::{BUILD_FIRST, run_command};
+use app::script_commands::run_command;
+use app::script_error::{ScriptError, ScriptStep};
 use app::watcher::Intervals;
 use app::{Error, Stop};
-use model::{Parameter, ParameterKind, Plan, ScriptReports, Source, Target, did_you_mean};
+use model::{
+    Parameter, ParameterKind, Plan, ScriptReports, Source, StopReason, Target, did_you_mean,
+};
 use plan::GroupDraft;
 use render::drop_in::sysbench::{
     Beginning, Figures, INITIALIZING, OptionRow, beginning, option_group, report as page,
@@ -21,9 +24,9 @@ use render::drop_in::sysbench::{
 use workloads::Entry;
 
 use super::hints::Speaks;
-use super::sysbench_hooks::{declared_options, own_reports, takes_any_option};
+use super::sysbench_hooks::{declared_options, has_own_help, own_reports, takes_any_option};
 use super::sysbench_options::{Options, usage};
-use super::sysbench_progress::{Notices, Told, reconnects, without_number};
+use super::sysbench_progress::{DEBUG, Notices, Told, reconnects};
 use super::{
     elapsed_s, given, meant_file, plan_of, tell_nothing_finished, tell_queued, unsupported,
 };
@@ -50,9 +53,8 @@ const NOT_FATAL: [&str; 5] =
 /// What sysbench prints when more events wait than its queue takes.
 const QUEUE_FULL: &str = "FATAL: The event queue is full. This means the worker threads are unable \
                           to keep up with the specified event generation rate\n";
-/// Verbosities of sysbench: from this one on it prints notices, and none is higher than the other.
-const NOTICE: u64 = 3;
-const VERBOSITY_MAX: u64 = 5;
+/// Highest verbosity of sysbench, at which it prints what its threads do.
+const VERBOSITY_MAX: u64 = DEBUG;
 /// Exit code of sysbench for any error.
 const ERROR: u8 = 1;
 
@@ -112,7 +114,8 @@ fn run_words(words: &[String], shell: &Shell) -> Outcome {
     if percentile == 0 && options.switch("histogram")? {
         return Err(Error::Usage("--histogram cannot be used with --percentile=0".to_owned()));
     }
-    let notices = Notices { shell: shell.clone(), are_shown: verbosity >= NOTICE };
+    let verbosity = if options.switch("debug")? { VERBOSITY_MAX } else { verbosity };
+    let notices = Notices { shell: shell.clone(), verbosity };
     let script = script_of(test)?;
     let Some(command) = options.command.as_deref() else {
         return Err(Error::Usage(format!(
@@ -176,6 +179,11 @@ fn files_of(folder: &str) -> Vec<String> {
     names.filter_map(|name| name.strip_suffix(".lua").map(str::to_owned)).collect()
 }
 
+/// Returns the target of what needs no database.
+fn without_database() -> Result<Target, Error> {
+    Target::parse("sim:").map_err(|bad| Error::Usage(bad.to_string()))
+}
+
 /// Whether a parameter of scripts is dbdyno's own and no option of sysbench.
 fn is_own(name: &str) -> bool {
     name == OF_SCRIPT || SWITCHED_ON.contains(&name)
@@ -199,6 +207,11 @@ fn names_database(source: &Source) -> bool {
     has(&source.text)
         || source.modules.values().any(|text| has(text))
         || (source.modules.is_empty() && loads_more(&source.text))
+}
+
+/// Whether a value is one that sysbench takes for a switch.
+fn is_switch(value: &str) -> bool {
+    matches!(value, "on" | "off" | "true" | "false" | "1" | "0")
 }
 
 /// Returns a parameter's name as users of sysbench write it.
@@ -235,9 +248,12 @@ impl Asked<'_> {
         self.test.rsplit('/').next().unwrap_or(self.test)
     }
 
-    /// Prints the options of the test.
+    /// Prints the options of the test, or lets the script print its own help.
     fn help(&self, shell: &Shell) -> Outcome {
         let name = self.name();
+        if self.entry.source.is_some_and(has_own_help) {
+            return self.command_at(&without_database()?, "help", shell);
+        }
         let rows = match self.entry.source {
             Some(source) => declared_options(source)?,
             None => self.entry.parameters.iter().map(of_parameter).collect(),
@@ -254,17 +270,20 @@ impl Asked<'_> {
 
     /// Runs a command of the script other than its load, such as `prepare`.
     fn command(&self, name: &str, shell: &Shell) -> Outcome {
-        let target = self.target()?;
+        self.command_at(&self.target()?, name, shell)
+    }
+
+    fn command_at(&self, target: &Target, name: &str, shell: &Shell) -> Outcome {
         let threads = self.options.number("threads")?.max(1);
         let stop = cancel_on_signals(shell);
         if self.entry.source.is_none() {
-            return self.command_of_own(name, &target, threads, shell);
+            return self.command_of_own(name, target, threads, shell);
         }
         let parameters = self.parameters()?;
-        let open = open_target(&target, 1, true, &stop, &mut |_| {})?;
+        let open = open_target(target, 1, true, &stop, &mut |_| {})?;
         let opened = resolve_workload_interruptible(
             &open.database,
-            &target,
+            target,
             self.entry.name,
             &parameters,
             1,
@@ -283,7 +302,12 @@ impl Asked<'_> {
             self.notices.print(INITIALIZING)?;
         }
         let ran = run_command(&opened, command, threads as usize, &stop);
-        ran.map(|_| DONE).map_err(|error| self.fatal(error, name))
+        match ran {
+            Ok(_) => Ok(DONE),
+            // Its function has returned false.
+            Err(Error::Script(error)) if error.error.message.is_empty() => Ok(ERROR),
+            Err(error) => Err(self.fatal(error)),
+        }
     }
 
     /// Runs a command of sysbench on a workload of dbdyno.
@@ -333,6 +357,9 @@ impl Asked<'_> {
             let names = [known.clone(), format!("script_{known}")];
             let row = self.entry.parameters.iter().find(|row| names.contains(&row.name.to_owned()));
             match row {
+                Some(row) if row.kind == ParameterKind::Switch && !is_switch(value) => {
+                    return Err(Options::unknown(name, value, &[]));
+                }
                 Some(row) => found.push((row.name.to_owned(), value.to_owned())),
                 None if Options::is_general(name) || takes_any => {}
                 None => {
@@ -358,7 +385,9 @@ impl Asked<'_> {
         };
         let of_script = every_s.filter(|_| !reports.intervals).map(|every| every as i64);
         let by_end = ByEnd::new(of_script.map(|every_s| every_s as u64));
-        let conclude = |report: &Report| self.conclude(report, &by_end.all(), reports.runs);
+        let conclude = |report: &Report, reason: Option<&StopReason>| {
+            self.conclude(report, reason, &by_end.all(), reports.runs)
+        };
         let mut told = Told {
             notices: self.notices.clone(),
             options: Some(beginning(&self.beginning(every_s)?)),
@@ -378,10 +407,11 @@ impl Asked<'_> {
         let sample_hook = Some(by_end.hook());
         let run_options = RunOptions { sample_hook, ..RunOptions::on_data_as_they_are(store) };
         if let Err(error) = run_plan(plan, run_options, &stop, &mut told) {
-            if !error.to_string().starts_with("init: ") {
+            let is_init = matches!(&error, Error::Script(error) if error.step == ScriptStep::Init);
+            if !is_init {
                 told.show_options();
             }
-            return Err(self.fatal(error, "init"));
+            return Err(self.fatal(error));
         }
         let outcome = told.outcome.expect("a run that has ended is concluded")?;
         Ok(if told.has_failed_report && outcome == DONE { ERROR } else { outcome })
@@ -409,62 +439,49 @@ impl Asked<'_> {
     fn target(&self) -> Result<Target, Error> {
         match self.entry.source.is_none_or(names_database) {
             true => self.options.target(),
-            false => Target::parse("sim:").map_err(|bad| Error::Usage(bad.to_string())),
+            false => without_database(),
         }
     }
 
     /// Prints how a run ended, and its report if it has one.
-    fn conclude(&self, report: &Report, ended: &Ended, has_own: bool) -> Outcome {
+    fn conclude(
+        &self,
+        report: &Report,
+        reason: Option<&StopReason>,
+        ended: &Ended,
+        has_own: bool,
+    ) -> Outcome {
         let shell = &self.notices.shell;
         if report.status == Status::QueueFull {
             shell.print(QUEUE_FULL)?;
             return Ok(ERROR);
         }
-        if let (Status::Failed, Some(reason)) = (report.status, &report.reason) {
+        if let Some(StopReason::Failed { why, is_of_workload, remedy }) = reason {
             // Where sysbench prints it, and without a report.
-            let reason = match reason.split_once(&format!("; {BUILD_FIRST}")) {
-                Some((why, _)) => format!("{why}; {}", self.prepare_first()),
-                None => reason.clone(),
-            };
-            let reason = self.speaks()?.reworded(&reason);
-            let what =
-                if self.is_of_script(&reason) { "`thread_run' function failed: " } else { "" };
-            shell.print(&format!("FATAL: {what}{reason}\n"))?;
+            let remedy = remedy.iter().map(|_| self.prepare_first()).collect::<String>();
+            let why = self.speaks()?.reworded(why);
+            let what = if *is_of_workload { "`thread_run' function failed: " } else { "" };
+            shell.print(&format!("FATAL: {what}{why}{remedy}\n"))?;
             return Ok(ERROR);
         }
         self.report(report, ended, has_own)
     }
 
-    /// Returns an error of the script's function `name`, or of its threads' beginning, as sysbench
-    /// says it.
-    fn fatal(&self, error: Error, name: &str) -> Error {
-        let Error::Failed(why) = &error else { return error };
-        if let Some((_, why)) = why.split_once(" clients could not begin: ") {
-            let why = without_number(why);
-            return Error::Failed(format!(
-                "`thread_init' function failed: {why}\nFATAL: Thread initialization failed!"
-            ));
-        }
-        let begin = format!("{name}: ");
-        match why.strip_prefix(&begin).filter(|why| self.is_of_script(why)) {
-            Some(why) => {
-                let called = match name == "init" || USUAL.contains(&name) {
-                    true => name,
-                    false => "sysbench.cmdline.call_command",
-                };
-                Error::Failed(format!("`{called}' function failed: {}", without_number(why)))
-            }
-            None => error,
-        }
-    }
-
-    /// Whether an error is one of a function of the script, or of a file that it loads: it begins
-    /// with the place there.
-    fn is_of_script(&self, reason: &str) -> bool {
-        let mut parts = reason.splitn(3, ':');
-        let is_script =
-            parts.next().is_some_and(|name| name == self.test || name.ends_with(".lua"));
-        is_script && parts.next().is_some_and(|line| line.parse::<u32>().is_ok())
+    /// Returns an error of the script as sysbench says it.
+    fn fatal(&self, error: Error) -> Error {
+        let Error::Script(error) = error else { return error };
+        let ScriptError { step, error, remedy } = *error;
+        let remedy = remedy.iter().map(|_| self.prepare_first()).collect::<String>();
+        let (called, end) = match &step {
+            ScriptStep::Clients { .. } => ("thread_init", "\nFATAL: Thread initialization failed!"),
+            ScriptStep::Command(name) if USUAL.contains(&name.as_str()) => (name.as_str(), ""),
+            ScriptStep::Command(_) => ("sysbench.cmdline.call_command", ""),
+            ScriptStep::Init => ("init", ""),
+            ScriptStep::Done => ("done", ""),
+            ScriptStep::Report => ("report", ""),
+        };
+        let why = error.message;
+        Error::Failed(format!("`{called}' function failed: {why}{remedy}{end}"))
     }
 
     /// Returns whose options the advice of an error names.
@@ -477,7 +494,7 @@ impl Asked<'_> {
 
     /// Says how to create the tables that the script misses.
     fn prepare_first(&self) -> String {
-        format!("run prepare first: dbdyno sysbench {} prepare, with the same options", self.test)
+        format!("; run prepare first: dbdyno sysbench {} prepare, with the same options", self.test)
     }
 
     /// Prints the report, unless the script has printed its own.
@@ -500,6 +517,11 @@ impl Asked<'_> {
             has_histogram: self.options.switch("histogram")?,
         };
         if !has_own {
+            if report.status == Status::Completed {
+                let events = self.options.number("events")?;
+                let is_counted = events > 0 && ended.response.count() >= events;
+                self.notices.tell_end(is_counted, n_threads)?;
+            }
             self.notices.print(&page(&figures))?;
         }
         tell_queued("events", report, self.rate().is_some(), shell);

@@ -4,7 +4,7 @@
 use app::Error;
 use model::{ScriptReports, Source};
 use render::drop_in::sysbench::OptionRow;
-use workloads::script::lua::{DeclaredOption, declared, is_old, reports_of};
+use workloads::script::lua::{DeclaredOption, declared, has_command, is_old, reports_of};
 
 /// Whether a script takes options that it does not declare.
 pub(super) fn takes_any_option(source: &Source) -> bool {
@@ -20,6 +20,11 @@ pub(super) fn declared_options(source: &'static Source) -> Result<Vec<OptionRow>
         default: one.default,
     };
     Ok(all.into_iter().map(row).collect())
+}
+
+/// Whether a script prints its help itself.
+pub(super) fn has_own_help(source: &'static Source) -> bool {
+    has_command(source, "help")
 }
 
 /// Returns which reports a script makes itself.

@@ -7,23 +7,55 @@ use analysis::report::{ErrorReport, Report};
 use app::Error;
 use app::build::Progress as BuildProgress;
 use app::by_end::{ByEnd, ended_with};
+use app::script_error::{ScriptError, ScriptStep};
 use app::watcher::{Intervals, Watcher};
-use model::{DbErrorKind, Event, Phase};
+use model::{DbErrorKind, Event, Phase, StopReason};
 use render::drop_in::sysbench::{Between, STARTED, between};
 
 use crate::cli::Outcome;
 use crate::shell::Shell;
 
-/// What sysbench prints unless its verbosity is below 3.
+/// Verbosities of sysbench from which it prints notices, how threads end, and that they begin.
+const NOTICE: u64 = 3;
+const INFO: u64 = 4;
+pub(super) const DEBUG: u64 = 5;
+
+/// What sysbench prints beside errors, by its verbosity.
 #[derive(Clone)]
 pub(super) struct Notices {
     pub(super) shell: Shell,
-    pub(super) are_shown: bool,
+    pub(super) verbosity: u64,
 }
 
 impl Notices {
     pub(super) fn print(&self, text: &str) -> Result<(), Error> {
-        if self.are_shown { self.shell.print(text).map(drop) } else { Ok(()) }
+        self.print_from(NOTICE, text)
+    }
+
+    /// Prints a text from this verbosity on.
+    fn print_from(&self, verbosity: u64, text: &str) -> Result<(), Error> {
+        if self.verbosity >= verbosity { self.shell.print(text).map(drop) } else { Ok(()) }
+    }
+
+    /// Says that the threads have begun.
+    fn tell_begun(&self, threads: u32) -> Result<(), Error> {
+        for what in ["started", "initialized"] {
+            for thread in 0..threads {
+                self.print_from(DEBUG, &format!("DEBUG: Worker thread (#{thread}) {what}\n"))?;
+            }
+        }
+        self.print(STARTED)
+    }
+
+    /// Says why the threads have ended: by the number of events, or by the time.
+    pub(super) fn tell_end(&self, is_counted: bool, threads: u32) -> Result<(), Error> {
+        let what = if is_counted { "Event" } else { "Time" };
+        let mut text = format!("{what} limit exceeded, exiting...\n");
+        if threads > 1 {
+            text += &format!("(last message repeated {} times)\n", threads - 1);
+        }
+        text += "Done.\n\n";
+        self.print_from(INFO, &text)
     }
 }
 
@@ -43,7 +75,7 @@ pub(super) struct Told<'a> {
     /// Whether a report of the script had an error.
     pub(super) has_failed_report: bool,
     /// Prints the report of the run.
-    pub(super) conclude: &'a dyn Fn(&Report) -> Outcome,
+    pub(super) conclude: &'a dyn Fn(&Report, Option<&StopReason>) -> Outcome,
     /// How the run ended; `None` while it runs.
     pub(super) outcome: Option<Outcome>,
 }
@@ -52,14 +84,6 @@ pub(super) struct Told<'a> {
 pub(super) fn reconnects(errors: &[ErrorReport]) -> u64 {
     let lost = DbErrorKind::ConnectionLost.name();
     errors.iter().filter(|error| error.kind == lost).map(|error| error.count).sum()
-}
-
-/// Returns an error of a script without the number that follows it, because it names that itself.
-pub(super) fn without_number(why: &str) -> &str {
-    match why.rsplit_once(" (error ") {
-        Some((before, _)) if before.contains("errno = ") => before,
-        _ => why,
-    }
 }
 
 impl Told<'_> {
@@ -102,7 +126,7 @@ impl Watcher for Told<'_> {
             self.show_options();
             if *phase != Phase::Connect && !self.has_begun {
                 self.has_begun = true;
-                self.notices.print(STARTED).ok();
+                self.notices.tell_begun(self.threads).ok();
             }
         }
         if let Some(end) = ended_with(event, tally) {
@@ -119,15 +143,16 @@ impl Watcher for Told<'_> {
 
     fn concluded(&mut self, report: &Report, tally: &Tally) {
         self.tell(report.measured_seconds as i64, tally);
-        self.outcome = Some((self.conclude)(report));
+        let reason = tally.ended.as_ref().map(|ended| &ended.reason);
+        self.outcome = Some((self.conclude)(report, reason));
     }
 
-    fn report_failed(&mut self, error: &str) {
+    fn report_failed(&mut self, error: &ScriptError) {
         // What ends the run changes nothing about it.
-        let of_end = error.strip_prefix("done: ");
-        self.has_failed_report |= of_end.is_none();
-        let why = of_end.map(|why| format!("`done' function failed: {}", without_number(why)));
-        let why = why.unwrap_or_else(|| error.to_owned());
-        self.notices.shell.print(&format!("FATAL: {why}\n")).ok();
+        let is_end = error.step == ScriptStep::Done;
+        self.has_failed_report |= !is_end;
+        let what = if is_end { "`done' function failed: " } else { "" };
+        let line = format!("FATAL: {what}{}\n", error.error.message);
+        self.notices.shell.print(&line).ok();
     }
 }
