@@ -6,6 +6,8 @@
 //! clients are divided (engine).
 
 mod agent;
+#[cfg(test)]
+mod attacks;
 mod broker;
 mod broker_program;
 mod certificates;

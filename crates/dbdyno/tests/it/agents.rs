@@ -178,7 +178,7 @@ fn an_agent_that_is_killed_fails_the_run_or_is_marked() {
     agents[1].kill();
     let report = report_of(run.end().code(FAILED));
     assert_eq!(report["status"], "failed");
-    let why = at(&report, "status_reason").as_str().expect("a text").to_owned();
+    let why = report["reason"].as_str().expect("a text").to_owned();
     assert!(why.contains("gen2") && why.contains("closed"), "{why}");
 
     agents[1] = hub.agent("gen2", &[]);
@@ -203,7 +203,7 @@ fn a_client_process_that_is_killed_or_stands_still_is_told_and_not_left() {
     until_measured(&mut run);
     agents[0].kill_children("client-process");
     let report = report_of(run.end().code(FAILED));
-    let why = at(&report, "status_reason").as_str().expect("a text").to_owned();
+    let why = report["reason"].as_str().expect("a text").to_owned();
     assert!(why.contains("gen1") && why.contains("SIGKILL"), "{why}");
     assert!(eventually(|| agents[1].children("client-process").is_empty()));
 
@@ -212,7 +212,7 @@ fn a_client_process_that_is_killed_or_stands_still_is_told_and_not_left() {
     let stopped = agents[1].children("client-process");
     stopped.iter().for_each(|pid| stand_still(*pid));
     let report = report_of(run.end().code(FAILED));
-    let why = at(&report, "status_reason").as_str().expect("a text").to_owned();
+    let why = report["reason"].as_str().expect("a text").to_owned();
     assert!(why.contains("gen2") && why.contains("no longer answers"), "{why}");
     assert!(eventually(|| agents[1].children("client-process").is_empty()));
 }
