@@ -5,6 +5,8 @@
 mod below;
 mod catalog;
 mod disturbed;
+mod no_value;
+mod of_type;
 mod required;
 mod stored_bytes;
 mod within;
@@ -25,6 +27,7 @@ pub use catalog::{
     direction_in, find_as_written, known, meaning, names_of_run, other_quantile, quotients,
     resolve, samples_lacking, short, spellings, unit, units_in, value_of,
 };
+pub use no_value::{title_without_number, why_no_value};
 pub use stored_bytes::bytes_of_title;
 
 pub use required::{

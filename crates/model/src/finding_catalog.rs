@@ -608,10 +608,10 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "no_figure",
         severity: "invalid, warning",
-        raised: "a figure of a fixed sequence has no value, since a transaction that it needs failed \
-                 (invalid) or did not end (warning), such as Power@Size of `tpch`",
-        advice: "The errors say why; let a run end by itself, without --duration and \
-                 --transactions.",
+        raised: "a transaction of a fixed sequence failed (invalid) or did not end (warning), so that \
+                 figures which need it, such as Power@Size of `tpch`, have no value",
+        advice: "Give queries more time (--query-timeout), and let a run end by itself, without \
+                 --duration and --transactions.",
     },
     CatalogEntry {
         id: "pooled",

@@ -59,6 +59,13 @@ pub(crate) fn why_not_mainly(report: &Report) -> String {
     first.unwrap_or_else(|| format!("it is {}", report.status.name()))
 }
 
+/// Returns the main reason why a run is invalid, as its finding observed it, without advice.
+pub fn why_not_as_observed(report: &Report) -> String {
+    let observed = |finding: &Finding| finding.observed.clone().unwrap_or(finding.text.clone());
+    let first = against(report).next().map(observed);
+    first.unwrap_or_else(|| format!("it is {}", report.status.name()))
+}
+
 /// Returns the main reason why a run is invalid, in few words without figures, such as
 /// `overloaded`, so that equal reasons can be counted.
 pub fn why_not_in_short(report: &Report) -> String {

@@ -11,13 +11,14 @@ use model::{Direction, FactValue, Load, did_you_mean};
 
 use super::below::{Below, STEM, listed};
 use super::disturbed::{self, RECOVERY};
+use super::no_value::why_no_value;
+use super::of_type::{OF_TYPE, of_type};
 use super::stored_bytes::{BYTES_STORED, bytes_stored};
 use super::within::{interval_of, why_alone};
 use super::{MEAN_OF_TYPE, PER_TRANSACTION, names_in, times_of};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
     CustomMetricReport, GaugeReport, GroupReport, Latency, Named, PrimaryMetricReport, Report,
-    TransactionReport,
 };
 
 /// Names of custom metrics that count faults (lower is better), for runs too old to store this.
@@ -477,11 +478,12 @@ pub fn resolve<'r>(
     if let Some(found) = quotients(asked).find_map(both) {
         return Ok(found);
     }
-    // A figure is also known if none of these runs has it but any run may, or if it has too few
-    // samples.
+    // A figure is also known if none of these runs has it but any run may, or if it has no value.
     let is_known = |name: &&String| {
-        of_run(name).is_some()
-            || reports.clone().any(|report| samples_lacking(report, name).is_some())
+        let lacks = |report: &Report| {
+            samples_lacking(report, name).is_some() || why_no_value(report, name).is_some()
+        };
+        of_run(name).is_some() || reports.clone().any(lacks)
     };
     if let Some(known) = candidates.iter().find(is_known) {
         return Ok(known.clone());
@@ -706,28 +708,7 @@ fn half_width(report: &Report, name: &str) -> Option<f64> {
     Some((high? - low) / 2.0)
 }
 
-type OfType = fn(&TransactionReport) -> Option<f64>;
 type OfMetric = (Text, String, Option<f64>);
-
-const OF_TYPE: [(&str, &str, OfType); 8] = [
-    ("tps", "1/s", |kind| kind.tps),
-    ("p50_ms", "ms", |kind| kind.response_ms.p50),
-    ("p90_ms", "ms", |kind| kind.response_ms.p90),
-    ("p95_ms", "ms", |kind| kind.response_ms.p95),
-    ("p99_ms", "ms", |kind| kind.response_ms.p99),
-    ("mean_ms", "ms", |kind| kind.response_ms.mean),
-    ("errors_percent", "%", |kind| {
-        let ended = kind.finished + kind.failed + kind.dropped;
-        (ended > 0).then(|| (kind.failed + kind.dropped) as f64 / ended as f64 * 100.0)
-    }),
-    ("round_trips", "", |kind| kind.round_trips),
-];
-
-fn of_type(report: &Report, name: &str) -> Option<f64> {
-    let (kind, last) = name.rsplit_once('.')?;
-    let value = OF_TYPE.iter().find(|(name, ..)| *name == last)?.2;
-    value(report.block.transactions.get(kind)?)
-}
 
 /// Returns the figures of a custom metric, as name, unit and value: its rate (for times there is
 /// none), and mean, quantiles and maximum of its records. Times are in milliseconds.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::catalog::{
     RATE, check_name, find_as_written, resolve, samples_lacking, unit, units_in, value_of,
 };
+use super::no_value::why_no_value;
 use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
 use crate::report::{Named, ONE_NUMBER, Report};
@@ -132,7 +133,7 @@ impl fmt::Display for RequiredResult {
         });
         let why = match (self.holds, self.value) {
             (Holds::Undecided, None) => Some("too few samples"),
-            (Holds::Beyond, None) => Some("the run has no such value"),
+            (Holds::Beyond, None) if self.reason.is_none() => Some("the run has no such value"),
             (Holds::Undecided | Holds::Within | Holds::Beyond, Some(_)) => {
                 self.interval.is_none().then_some("no CI")
             }
@@ -205,7 +206,9 @@ impl Required {
         let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
         let (value, interval) = (value_of(report, &name), interval_of(report, &name));
         let mut judged = self.judged(&name, &units, value, interval)?;
-        judged.reason = why_no_interval(report, &name).filter(|_| interval.is_none());
+        let is_alone = interval.is_none();
+        judged.reason = why_no_value(report, &name)
+            .or_else(|| why_no_interval(report, &name).filter(|_| is_alone));
         judged.decided_by = judged.times_as_long().and_then(|times| {
             let needed_s = times * report.measured_seconds;
             (needed_s <= ADVISED_S_MOST)
@@ -459,7 +462,8 @@ mod tests {
             few.to_string().starts_with("undecided new_order.p99<1s: – (too few samples"),
             "{few}"
         );
-        assert!(with(&mut report, 0).is_err());
+        let none = with(&mut report, 0).expect("it has the figure by name");
+        assert!(none.holds.is_broken() && none.to_string().ends_with(" finished)"), "{none}");
         report.block.offered_ms = Latency { count: 5, ..Latency::default() };
         let all: Required = "p99<1s".parse().expect("a limit");
         assert_eq!(all.of_run(&report).map(|all| all.holds), Ok(Holds::Undecided));

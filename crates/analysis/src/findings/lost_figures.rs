@@ -4,6 +4,7 @@
 use model::Severity;
 
 use super::{FindingText, View};
+use crate::figures::title_without_number;
 
 /// Returns the finding on the figures of a group without a value. If transactions of the sequence
 /// failed, the run did not measure what it is for; if none did, it was ended early.
@@ -18,7 +19,7 @@ pub(super) fn look(view: &View<'_>) -> Option<FindingText> {
     let mut titles: Vec<&str> = Vec::new();
     for (_, figure) in of_group {
         let metric = described.primary_metrics.iter().find(|metric| metric.name == figure.name);
-        titles.extend(metric.map(|metric| metric.title.as_str()));
+        titles.extend(metric.map(|metric| title_without_number(&metric.title)));
         let reason = figure.reason.as_deref().filter(|reason| !reasons.contains(reason));
         reasons.extend(reason);
     }

@@ -9,7 +9,7 @@ use render::document::{Document, Tone, Verdict};
 use render::terminal::PAGE_WIDTH;
 use serde::Serialize;
 use study::ExperimentReport;
-use study::trials::{counts, is_settled, why_not_in_short};
+use study::trials::{counts, is_settled, why_not_as_observed};
 
 use super::flags::{self, Output};
 use super::{DONE, FAILED, Outcome, UNDECIDED, print_document};
@@ -81,8 +81,8 @@ pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResult
         report.findings.iter().any(|finding| finding.severity == model::Severity::Invalid);
     let is_lost = is_invalid || !counts(report) && !is_settled(report);
     if !required.limits.is_empty() && is_lost {
-        let why = why_not_in_short(report);
-        results.lost.push(format!("the run does not count: {why}"));
+        let why = why_not_as_observed(report);
+        results.lost.push(format!("the run does not count: {}", why.trim_end_matches('.')));
     }
     for limit in &required.limits {
         results.put(String::new(), limit.of_run(report));
@@ -100,6 +100,11 @@ impl RequiredResults {
     /// have the limit's figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
+            if let (true, Some(why)) = (point.runs.is_empty(), &point.why_none_counts) {
+                let why = format!("{limit}: no run counts: {why}");
+                self.put(point.values.pairs(", "), Err(why));
+                continue;
+            }
             let held = limit.of_point(&point.figures, &point.samples_needed, &report.units);
             self.put(point.values.pairs(", "), held);
         }
