@@ -4,7 +4,7 @@ mod trials;
 
 use analysis::figures::{spellings, unit};
 use jiff::Timestamp;
-use model::numbers::{INFINITE, NONE, cut, fixed, rate, significant};
+use model::numbers::{self, INFINITE, NONE, cut, duration, fixed, rate, significant};
 use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{ID_SHOWN, ImportedRow, RunRow, utc};
 
@@ -228,7 +228,14 @@ impl HasErrors {
 /// for folded trials, whose figures are ranges.
 fn errors_of_line(line: &[&RunRow], errors_of: &ErrorsOf<'_>) -> Errors {
     match line {
-        [row] if Trials::from_rows(line).is_none() => errors_of(row),
+        [row] if Trials::from_rows(line).is_none() => {
+            let Errors { tps, primary } = errors_of(row);
+            // An error without its figure says nothing.
+            Errors {
+                tps: row.tps.map_or_else(String::new, |_| tps),
+                primary: row.primary.as_ref().map_or_else(String::new, |_| primary),
+            }
+        }
         _ => Errors::default(),
     }
 }
@@ -314,8 +321,12 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / NS_PER_S as f64
 }
 
-fn measured(seconds: f64) -> String {
-    format!("{} s", fixed(seconds, 1))
+/// Formats the length of a measured phase: `30 s`, `2m30s`; below a second `7.68 ms`.
+pub fn measured(seconds: f64) -> String {
+    match seconds < 1.0 {
+        true => duration((seconds * NS_PER_S as f64).round() as u64),
+        false => numbers::seconds(seconds),
+    }
 }
 
 fn significant_or_infinite(value: f64, digits: usize) -> String {

@@ -61,6 +61,8 @@ pub(super) struct RunningSummary {
     /// group.
     counted_ns: f64,
     clients: u64,
+    /// True if all clients execute fixed sequences of transactions, whose rate says nothing.
+    is_sequence: bool,
     commits: u64,
     seconds: i64,
     finished: Histogram,
@@ -73,7 +75,8 @@ impl RunningSummary {
     pub(super) fn from_description(description: &Description) -> RunningSummary {
         let groups = &description.groups;
         let clients = groups.iter().map(|group| u64::from(group.clients)).sum();
-        let without_primary = RunningSummary { clients, ..RunningSummary::default() };
+        let is_sequence = !groups.is_empty() && groups.iter().all(|group| group.sequence.is_some());
+        let without_primary = RunningSummary { clients, is_sequence, ..RunningSummary::default() };
         let first = groups.iter().find_map(|group| group.primary_metrics.first());
         // A computed metric, or one that counts a custom metric, is known only when the run is
         // over. Another figure in its place would be taken for it.
@@ -122,7 +125,7 @@ impl RunningSummary {
         let value = self.counted_ns / NS_PER_S as f64 / seconds;
         let primary = self.primary.clone();
         Summary {
-            tps: Some(self.commits as f64 / seconds),
+            tps: (!self.is_sequence).then_some(self.commits as f64 / seconds),
             primary: primary.map(|(name, title)| PrimaryFigure { name, title, value }),
             p99_ns: self.p99_ns(),
         }

@@ -477,7 +477,8 @@ const LONGER_S: f64 = 60.0;
 fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
     let again = repeats_take(report);
-    let is_short = report.lacks_intervals() && report.measured_seconds < LONGER_S;
+    let may_be_longer = report.measured_seconds < LONGER_S && !report.is_sequence();
+    let is_short = report.lacks_intervals() && may_be_longer;
     let commands = match kept {
         RunIn::NoStore => vec![
             (shell.again("--full"), all),

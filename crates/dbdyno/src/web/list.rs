@@ -15,8 +15,8 @@ use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
 use render::Identity;
 use render::list::{
-    SEVERAL, Trials, begun, groups, in_short, is_overloaded, point, primary_title, short_id,
-    with_title,
+    SEVERAL, Trials, begun, groups, in_short, is_overloaded, measured, point, primary_title,
+    short_id, with_title,
 };
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store};
@@ -170,7 +170,7 @@ impl RowView {
             clients: format_count(row.clients),
             measured: row
                 .measured_ns
-                .map_or(String::new(), |ns| numbers::seconds(ns as f64 / NS_PER_S as f64)),
+                .map_or(String::new(), |ns| measured(ns as f64 / NS_PER_S as f64)),
             tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
             primary: with_title(primary, [row], known_by),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
