@@ -191,7 +191,7 @@ pub use units::{
 pub use value::{Row, RowSource, Value};
 pub use workload::{
     AfterError, Answer, AnswerJudge, AnswerRow, Beginning, CUT_OFF_AT, Check, Client, Command,
-    ComparedQuery, Conversation, Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED,
-    NeedsTransactions, Population, ROLLED_BACK, ReadAnswer, RepairedCheck, Routine, SMALLER_DATA,
-    ScaleInData, ScaleOf, Script, ScriptReporter, TxContext, Workload,
+    ComparedQuery, Conversation, Crosscheck, CutOff, Done, LaterIndex, NO_TRANSACTIONS,
+    NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK, ReadAnswer, RepairedCheck, Routine,
+    SMALLER_DATA, ScaleInData, ScaleOf, Script, ScriptReporter, TxContext, Workload,
 };

@@ -89,6 +89,17 @@ pub struct ComparedQuery {
     pub read: ReadAnswer,
     /// Largest difference of a ratio from that in the other database, as a share of it.
     pub ratio_share: f64,
+    /// Limit of the number of rows; `None` if the query returns all of them.
+    pub limit: Option<CutOff>,
+}
+
+/// Limit of the number of rows of a query. Of the last rows, those with equal sort keys may be any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutOff {
+    /// Largest number of rows.
+    pub rows: usize,
+    /// Text of the query without the limit.
+    pub sql_of_all: String,
 }
 
 /// A row of a query's result, in a form that is the same for every database.
@@ -98,6 +109,9 @@ pub struct AnswerRow {
     pub exact: String,
     /// Ratios and averages, which databases round in different ways.
     pub ratios: Vec<f64>,
+    /// The values by which the rows of a query with a limit are sorted, as text; empty for other
+    /// queries.
+    pub sort_key: String,
 }
 
 /// A count in the database that grows by a fixed number with each commit of a transaction type.

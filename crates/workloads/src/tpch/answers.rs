@@ -42,17 +42,30 @@ impl Reader {
         Reader { query, decimals }
     }
 
-    /// Returns a row with its values and ratios.
+    /// Returns a row with its values, ratios and sort key.
     pub(super) fn row(self, row: &dyn Row) -> Result<AnswerRow, DbError> {
-        let (mut exact, mut ratios) = (String::new(), Vec::new());
+        let (mut exact, mut ratios, mut sort_key) = (String::new(), Vec::new(), String::new());
         self.take(row, &mut exact, &mut ratios)?;
-        Ok(AnswerRow { exact, ratios })
+        let sorted_by = self.query.sorted_by.iter().copied();
+        self.take_columns(sorted_by, row, &mut sort_key, &mut Vec::new())?;
+        Ok(AnswerRow { exact, ratios, sort_key })
     }
 
     /// Appends the values of a row to `text`, and its ratios to `ratios`.
     fn take(self, row: &dyn Row, text: &mut String, ratios: &mut Vec<f64>) -> Result<(), DbError> {
-        for (column, content) in self.query.columns.iter().enumerate() {
-            match content {
+        self.take_columns(0..self.query.columns.len(), row, text, ratios)
+    }
+
+    /// Appends the values of some columns of a row to `text`, and ratios among them to `ratios`.
+    fn take_columns(
+        self,
+        columns: impl Iterator<Item = usize>,
+        row: &dyn Row,
+        text: &mut String,
+        ratios: &mut Vec<f64>,
+    ) -> Result<(), DbError> {
+        for column in columns {
+            match &self.query.columns[column] {
                 _ if row.value(column) == Value::Null => text.push_str("null"),
                 AnswerColumn::Exact => put_exact(text, row, column)?,
                 AnswerColumn::Decimal(scale) => put(text, row.decimal(column, *scale)?),

@@ -18,10 +18,10 @@ mod substitution;
 use std::sync::Arc;
 
 use model::{
-    Answer, BadParameter, Check, Choice, Client, ComparedQuery, ComputedFigure, Dialect, Execution,
-    Identity, Kind, KindIndex, KindTotals, Number, Parameter, ParameterKind, Places, Population,
-    PrimaryMetric, Producer, RepairedCheck, ScaleInData, ScaleOf, Sent, Statement, StatementKind,
-    Workload, choice,
+    Answer, BadParameter, Check, Choice, Client, ComparedQuery, ComputedFigure, CutOff, Dialect,
+    Execution, Identity, Kind, KindIndex, KindTotals, Number, Parameter, ParameterKind, Places,
+    Population, PrimaryMetric, Producer, RepairedCheck, ScaleInData, ScaleOf, Sent, Statement,
+    StatementKind, Workload, choice,
 };
 
 use self::client::{Executor, PowerTest};
@@ -144,6 +144,13 @@ impl Tpch {
     fn validation_sql(&self, kind: KindIndex, dialect: &Dialect) -> String {
         let parameters = substitution::validation(kind, self.rows.scale);
         queries::query(kind).sql(&parameters, dialect)
+    }
+
+    /// Returns the limit of a query's rows, with the SQL of the query without it; `None` for a
+    /// query that returns all rows.
+    fn validation_limit(&self, kind: KindIndex, dialect: &Dialect) -> Option<CutOff> {
+        let parameters = substitution::validation(kind, self.rows.scale);
+        queries::query(kind).without_limit(&parameters, dialect)
     }
 }
 
@@ -311,6 +318,7 @@ impl Workload for Tpch {
                 sql: self.validation_sql(kind, dialect),
                 read: Box::new(move |row| reader.row(row)),
                 ratio_share: answers::RATIO_SHARE,
+                limit: self.validation_limit(kind, dialect),
             }
         };
         (0..QUERIES as KindIndex).map(query).collect()

@@ -7,7 +7,7 @@
 //! a list of columns behind it only from 11.7 on; and Q15 has its view as a common table expression
 //! (the approved variant of Appendix B). Not here: values of parameters (substitution).
 
-use model::{Dialect, KindIndex};
+use model::{CutOff, Dialect, KindIndex};
 
 pub(super) const QUERIES: usize = 22;
 
@@ -35,16 +35,37 @@ pub(super) struct Query {
     template: &'static str,
     /// Columns of the answer, in order.
     pub(super) columns: &'static [AnswerColumn],
+    /// Indexes of the columns by which the answer of a query with a limit is sorted; empty for
+    /// other queries.
+    pub(super) sorted_by: &'static [usize],
 }
 
 impl Query {
     /// Returns the query's SQL in a dialect. `parameters` has name and value of each substitution
     /// parameter. Panics if one is missing.
     pub(super) fn sql(&self, parameters: &[(String, String)], dialect: &Dialect) -> String {
+        self.filled(self.template, parameters, dialect)
+    }
+
+    /// Returns the largest number of rows of the answer, and the query's SQL without this limit, as
+    /// [`Query::sql`]; `None` for a query without a limit.
+    pub(super) fn without_limit(
+        &self,
+        parameters: &[(String, String)],
+        dialect: &Dialect,
+    ) -> Option<CutOff> {
+        let (before, rest) = self.template.split_once("{limit ")?;
+        let (rows, after) = rest.split_once('}').expect("it is closed");
+        let of_all = format!("{before}{after}").replace(&format!("{{top {rows}}}"), "");
+        let rows = rows.parse().expect("a number of rows");
+        Some(CutOff { rows, sql_of_all: self.filled(&of_all, parameters, dialect) })
+    }
+
+    fn filled(&self, template: &str, parameters: &[(String, String)], dialect: &Dialect) -> String {
         let put = |sql: String, (name, value): &(String, String)| {
             sql.replace(&format!("[{name}]"), value)
         };
-        let sql = parameters.iter().fold(self.template.to_owned(), put);
+        let sql = parameters.iter().fold(template.to_owned(), put);
         assert!(!sql.contains('['), "{}: a parameter has no value: {sql}", self.name);
         dialect.sql(&sql)
     }
@@ -82,6 +103,7 @@ pub(super) static ALL: [Query; QUERIES] = [
             Ratio(2),
             Exact,
         ],
+        sorted_by: &[],
     },
     Query {
         name: "q2",
@@ -99,6 +121,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND r_name = '[REGION]') \
              ORDER BY s_acctbal DESC, n_name, s_name, p_partkey{limit 100}",
         columns: &[Decimal(2), Exact, Exact, Exact, Exact, Exact, Exact, Exact],
+        sorted_by: &[0, 2, 1, 3],
     },
     Query {
         name: "q3",
@@ -113,6 +136,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY l_orderkey, o_orderdate, o_shippriority \
              ORDER BY revenue DESC, o_orderdate{limit 10}",
         columns: &[Exact, Decimal(4), Exact, Exact],
+        sorted_by: &[1, 2],
     },
     Query {
         name: "q4",
@@ -126,6 +150,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY o_orderpriority \
              ORDER BY o_orderpriority",
         columns: &[Exact, Exact],
+        sorted_by: &[],
     },
     Query {
         name: "q5",
@@ -140,6 +165,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY n_name \
              ORDER BY revenue DESC",
         columns: &[Exact, Decimal(4)],
+        sorted_by: &[],
     },
     Query {
         name: "q6",
@@ -152,6 +178,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND {decimal [DISCOUNT]} + {decimal 0.01} \
              AND l_quantity < {decimal [QUANTITY]}",
         columns: &[Decimal(4)],
+        sorted_by: &[],
     },
     Query {
         name: "q7",
@@ -170,6 +197,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY supp_nation, cust_nation, l_year \
              ORDER BY supp_nation, cust_nation, l_year",
         columns: &[Exact, Exact, Exact, Decimal(4)],
+        sorted_by: &[],
     },
     Query {
         name: "q8",
@@ -189,6 +217,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY o_year \
              ORDER BY o_year",
         columns: &[Exact, Ratio(0)],
+        sorted_by: &[],
     },
     Query {
         name: "q9",
@@ -204,6 +233,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY nation, o_year \
              ORDER BY nation, o_year DESC",
         columns: &[Exact, Exact, Decimal(4)],
+        sorted_by: &[],
     },
     Query {
         name: "q10",
@@ -219,6 +249,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY c_custkey, c_name, c_acctbal, c_phone, n_name, c_address, c_comment \
              ORDER BY revenue DESC{limit 20}",
         columns: &[Exact, Exact, Decimal(4), Decimal(2), Exact, Exact, Exact, Exact],
+        sorted_by: &[2],
     },
     Query {
         name: "q11",
@@ -235,6 +266,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND n_name = '[NATION]') \
              ORDER BY stock_value DESC",
         columns: &[Exact, Decimal(2)],
+        sorted_by: &[],
     },
     Query {
         name: "q12",
@@ -252,6 +284,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY l_shipmode \
              ORDER BY l_shipmode",
         columns: &[Exact, Exact, Exact],
+        sorted_by: &[],
     },
     Query {
         name: "q13",
@@ -264,6 +297,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY c_count \
              ORDER BY custdist DESC, c_count DESC",
         columns: &[Exact, Exact],
+        sorted_by: &[],
     },
     Query {
         name: "q14",
@@ -275,6 +309,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              WHERE l_partkey = p_partkey AND l_shipdate >= {date [DATE]} \
              AND l_shipdate < {add 1 month to {date [DATE]}}",
         columns: &[Ratio(0)],
+        sorted_by: &[],
     },
     Query {
         name: "q15",
@@ -291,6 +326,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND total_revenue = (SELECT MAX(total_revenue) FROM revenue) \
              ORDER BY s_suppkey",
         columns: &[Exact, Exact, Exact, Exact, Decimal(4)],
+        sorted_by: &[],
     },
     Query {
         name: "q16",
@@ -306,6 +342,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY p_brand, p_type, p_size \
              ORDER BY supplier_cnt DESC, p_brand, p_type, p_size",
         columns: &[Exact, Exact, Exact, Exact],
+        sorted_by: &[],
     },
     Query {
         name: "q17",
@@ -317,6 +354,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND l_quantity < (SELECT 0.2 * AVG(l_quantity) FROM lineitem \
              WHERE l_partkey = p_partkey)",
         columns: &[Ratio(2)],
+        sorted_by: &[],
     },
     Query {
         name: "q18",
@@ -330,6 +368,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice \
              ORDER BY o_totalprice DESC, o_orderdate{limit 100}",
         columns: &[Exact, Exact, Exact, Exact, Decimal(2), Decimal(2)],
+        sorted_by: &[4, 3],
     },
     Query {
         name: "q19",
@@ -355,6 +394,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND p_size BETWEEN 1 AND 15 AND l_shipmode IN ('AIR', 'AIR REG') \
              AND l_shipinstruct = 'DELIVER IN PERSON')",
         columns: &[Decimal(4)],
+        sorted_by: &[],
     },
     Query {
         name: "q20",
@@ -370,6 +410,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              AND s_nationkey = n_nationkey AND n_name = '[NATION]' \
              ORDER BY s_name",
         columns: &[Exact, Exact],
+        sorted_by: &[],
     },
     Query {
         name: "q21",
@@ -387,6 +428,7 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY s_name \
              ORDER BY numwait DESC, s_name{limit 100}",
         columns: &[Exact, Exact],
+        sorted_by: &[1, 0],
     },
     Query {
         name: "q22",
@@ -403,5 +445,30 @@ pub(super) static ALL: [Query; QUERIES] = [
              GROUP BY cntrycode \
              ORDER BY cntrycode",
         columns: &[Exact, Exact, Decimal(2)],
+        sorted_by: &[],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tpch::substitution::validation;
+
+    #[test]
+    fn each_query_with_a_limit_has_a_text_without_it_and_columns_of_its_order() {
+        let dialect = Dialect::PLAIN;
+        let mut limits = Vec::new();
+        for (kind, query) in ALL.iter().enumerate() {
+            let parameters = validation(kind as KindIndex, 1.0);
+            let limit = query.without_limit(&parameters, &dialect);
+            assert_eq!(limit.is_some(), !query.sorted_by.is_empty(), "{}", query.name);
+            let Some(CutOff { rows, sql_of_all }) = limit else { continue };
+            assert!(query.sql(&parameters, &dialect).starts_with(&sql_of_all), "{sql_of_all}");
+            assert!(query.sorted_by.iter().all(|column| *column < query.columns.len()));
+            let (_, order) = sql_of_all.rsplit_once("ORDER BY ").expect("rows are sorted");
+            assert_eq!(order.split(", ").count(), query.sorted_by.len(), "{order}");
+            limits.push((query.name, rows));
+        }
+        assert_eq!(limits, [("q2", 100), ("q3", 10), ("q10", 20), ("q18", 100), ("q21", 100)]);
+    }
+}
