@@ -76,6 +76,17 @@ pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
     Named(values.iter().map(told).collect())
 }
 
+/// Names a point (combination of varied parameters) in a few words: its value of the only varied
+/// parameter, or else `mode=text clients=4`.
+pub(crate) fn short_point_name(axes: &[Axis], values: &Named<String>) -> String {
+    let told = told(axes, values);
+    match &told.0[..] {
+        [] => "all".to_owned(),
+        [(_, value)] => value.clone(),
+        _ => told.pairs(" "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,7 @@ mod losses;
 mod offered;
 pub(crate) mod overlays;
 mod point_ages;
+mod point_times;
 mod queue;
 mod ratios;
 mod response;
@@ -33,6 +34,7 @@ mod stalls;
 mod statements;
 mod throughput;
 mod tradeoff;
+mod transactions;
 mod types;
 mod views;
 
@@ -234,6 +236,9 @@ pub enum Spot {
     /// Section on the ages of records at each point (combination of varied parameters) of an
     /// experiment, as a place for charts.
     PointAges,
+    /// Section on the time of each transaction of a fixed sequence, of an experiment or a
+    /// comparison: place for charts, above the tables.
+    Executions,
     /// Section on the course of an experiment's trials over time, as a place for charts.
     Stability,
     /// Page of a search: place for charts of figures of its probes (runs) over the searched
@@ -261,6 +266,7 @@ impl Spot {
             | Spot::Metrics
             | Spot::Curves
             | Spot::PointAges
+            | Spot::Executions
             | Spot::Stability
             | Spot::Search
             | Spot::Ratios
@@ -303,12 +309,14 @@ pub const ALL: &[Entry] = &[
     gauges::ENTRY,
     curves::ENTRY,
     point_ages::ENTRY,
+    point_times::ENTRY,
     tradeoff::ENTRY,
     scalability::ENTRY,
     stability::ENTRY,
     drift::ENTRY,
     search::ENTRY,
     ratios::ENTRY,
+    transactions::ENTRY,
     sides::ENTRY,
     builds::ENTRY,
 ];

@@ -33,6 +33,7 @@ use super::scene::{ago, scene};
 use super::wording::title_with_unit;
 use super::{Align, Cell, Column, Table};
 
+pub(crate) use executions::changed_shortly;
 use gate::gate;
 use remarks::{
     SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven, lost_runs,
@@ -117,7 +118,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.sections[0].where_drawn = Place::First;
     page.n_answering = 1;
     page.section("changed", "What changed", changed(report));
-    page.section("executions", "Time of each transaction", executions::blocks(report));
+    page.section("executions", "Time of each transaction", executions::blocks(report, &charts));
     page.section("each_transaction", "What a transaction takes", each_transaction::blocks(report));
     page.section("gauges", "Changes of metrics", gauges_changed(report));
     let mut curves = vec![Block::Charts(in_spot(&charts, Spot::Sides))];

@@ -3,6 +3,7 @@
 //!
 //! Not here: how figures and verdicts are computed (study).
 
+mod executions;
 mod of_trials;
 mod validity;
 
@@ -18,7 +19,7 @@ use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, Scalab
 use study::matrix::of_page;
 use study::trials::{TrialReport, counts};
 
-use super::axis_names::{self, told};
+use super::axis_names::{self, short_point_name, told};
 use super::charts::{Spot, in_spot, of_experiment};
 use super::commands::run_of_plan;
 use super::comparison::verdicts_shortly as comparison_verdicts;
@@ -103,8 +104,11 @@ pub fn experiment(
             ),
         ],
     );
-    page.sections.push(of_trials::outcome(report, trials));
+    let mut outcome = of_trials::outcome(report, trials);
+    outcome.blocks.extend(sides.map(executions::changed));
+    page.sections.push(outcome);
     page.n_answering = page.sections.len();
+    page.sections.push(executions::section(report, &charts, sides));
     page.sections.iter_mut().for_each(|section| section.where_drawn = Place::First);
     let mut curves = vec![Block::Charts(in_spot(&charts, Spot::Curves))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
@@ -455,13 +459,7 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
 /// Names points of an experiment by their values, for a sentence: `clients=4, clients=8`. For more
 /// than [`ALSO_MOST`] it is only their number: `5 other points`. `None` if there are none.
 fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
-    let name = |point: &&PointReport| {
-        let values = told(&report.axes, &point.values);
-        match &values.0[..] {
-            [(_, value)] => value.clone(),
-            _ => values.pairs(" "),
-        }
-    };
+    let name = |point: &&PointReport| short_point_name(&report.axes, &point.values);
     match points.len() {
         0 => None,
         1..=ALSO_MOST => Some(points.iter().map(name).collect::<Vec<_>>().join(", ")),

@@ -5,6 +5,7 @@
 
 mod ascii;
 mod axis_names;
+mod bars;
 pub mod chart_backends;
 pub mod charts;
 mod commands;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, NoPeak, Scalability};
 
 use crate::environment::each;
+use crate::execution_times::{ExecutionTime, execution_times};
 use crate::repeats::{
     LevelsReport, Measured, StopReport, levels, mean_of, stop_report, trials_of_points,
 };
@@ -122,6 +123,10 @@ pub struct PointReport {
     /// or infinite in a run.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub geometric: Named<Figure>,
+    /// Times of the transactions of a fixed sequence, such as the queries of tpch; absent for other
+    /// loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<ExecutionTime>,
     /// Reasons why the point lacks figures, by figure name: some or all valid runs have too few
     /// samples for a percentile, and a mean over the other runs would be biased.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
@@ -368,6 +373,7 @@ fn point_report(
             && not_counted.iter().any(|trial| is_settled(&trial.report)),
         figures: Named(figures.names.iter().filter_map(to_figure).collect()),
         geometric: Named(figures.names.iter().filter_map(to_geometric).collect()),
+        executions: execution_times(experiment, &counted),
         reasons: figures.reasons(),
         samples_needed: figures.samples_needed(shown),
         runs_with: Named(figures.runs_with()),

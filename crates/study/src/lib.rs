@@ -7,6 +7,7 @@
 pub mod comparison;
 pub mod condition;
 pub mod environment;
+mod execution_times;
 pub mod experiment;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
@@ -20,6 +21,7 @@ pub mod trials;
 pub mod tune;
 
 pub use comparison::ComparisonReport;
+pub use execution_times::ExecutionTime;
 pub use experiment::ExperimentReport;
 pub use history::HistoryReport;
 pub use ranges::{highest, in_ranges};

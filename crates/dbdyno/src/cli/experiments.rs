@@ -242,7 +242,8 @@ fn print_report(
 }
 
 /// Sections of an experiment's page that its first page leaves out.
-const LEFT_OUT: [&str; 5] = ["ran", "no-law", "median_why", "median_errors", "median_checks"];
+const LEFT_OUT: [&str; 6] =
+    ["executions", "ran", "no-law", "median_why", "median_errors", "median_checks"];
 
 /// Shortens the page of an experiment for a terminal: leaves out what pages of single runs show,
 /// and suggests commands if the experiment is complete.
@@ -270,6 +271,9 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
         (Some(_), [axis]) => format!(" --by {}", for_shell(model::short_axis(&axis.name))),
         _ => String::new(),
     };
+    let has_times = report.points.iter().any(|point| !point.executions.is_empty());
+    let times = (format!("dbdyno experiments show {id} --full"), "time of each transaction");
+    let times = has_times.then_some(times);
     let others = [
         (format!("dbdyno report {id}{by_axis} -o experiment.html"), "charts"),
         (format!("dbdyno runs list --where experiment={id}"), "each trial"),
@@ -280,7 +284,11 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     let open = source.sides.as_ref().filter(|sides| render::is_open(sides));
     let open = open.filter(|_| report.plan.is_some());
     let more = open.map(|sides| until_decided(id, sides, render::repeat_s(report, &source.trials)));
-    let rest = sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned()));
+    let rest = sides
+        .into_iter()
+        .chain(times)
+        .chain(others)
+        .map(|(command, why)| (command, why.to_owned()));
     more.into_iter().chain(rest).collect()
 }
 

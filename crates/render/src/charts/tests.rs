@@ -68,6 +68,9 @@ fn everything() -> Vec<Vec<Chart>> {
     all.extend(subjects::odd().iter().map(of_run));
     all.push(of_run(&with_heat()));
     all.push(of_run(&sequence()));
+    all.push(of_comparison(&studies::compared_sequences()));
+    let (sequences, of_sequences) = studies::sequences();
+    all.push(of_experiment(&reported(&sequences, &of_sequences), &of_sequences));
     let (with_readers, mut trials) = studies::experiment();
     let readers = subjects::with_readers(2);
     for trial in &mut trials {
@@ -75,6 +78,11 @@ fn everything() -> Vec<Vec<Chart>> {
     }
     all.push(of_experiment(&with_readers, &trials));
     all
+}
+
+fn reported(experiment: &model::Experiment, trials: &[TrialReport]) -> ExperimentReport {
+    let mut rng = model::Rng::new(1, model::Stream::Order, 0);
+    ExperimentReport::new(experiment, trials, None, &mut || rng.bits()).expect("it has trials")
 }
 
 /// A report of two clients that each executed two transactions of a fixed sequence.

@@ -8,6 +8,7 @@ use study::comparison::{ComparisonReport, ExecutionChange, PairReport, Ratio};
 
 use super::titles;
 use super::words::change_of;
+use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length};
 use crate::table::Fold;
 use crate::{Align, Cell, Column, Table};
@@ -17,19 +18,20 @@ const NAMED_MOST: usize = 4;
 
 /// Returns a table with the times of all transactions for each compared side; none if the runs
 /// execute no sequence.
-pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
+pub(super) fn blocks(report: &ComparisonReport, charts: &[Chart]) -> Vec<Block> {
     let pairs = report.pairs.iter().filter(|pair| !pair.executions.is_empty());
     let part = |pair: &PairReport| {
         let title = match report.pairs.len() {
             1 => String::new(),
             _ => super::versus(said(&pair.side), said(&report.sides[0].name)),
         };
-        let plans = plans_changed(pair).map_or_else(String::new, |plans| format!("; {plans}"));
-        let words = Block::paragraphs([format!("{}{plans}.", changed(pair)), HOW.to_owned()]);
+        let changed = changed_shortly(pair).map(|words| format!("{words}."));
+        let words = Block::paragraphs(changed.into_iter().chain([HOW.to_owned()]));
         let differences = plan_differences(pair);
         Block::Part(title, vec![words, Block::Table(table(report, pair)), differences])
     };
-    pairs.map(part).collect()
+    let charts = [Block::Charts(in_spot(charts, Spot::Executions))];
+    charts.into_iter().chain(pairs.map(part)).collect()
 }
 
 /// Returns what changed in the plans of queries, for pages whose tables cannot fold it.
@@ -61,7 +63,7 @@ fn said(name: &str) -> &str {
 const TIME: &str = "took_ms";
 
 /// Says which transactions changed by more than chance: `time of q9 +110.0 %, q3 -48.0 %`.
-pub(super) fn changed(pair: &PairReport) -> String {
+fn changed(pair: &PairReport) -> String {
     let mut all: Vec<&ExecutionChange> =
         pair.executions.iter().filter(|one| one.is_change).collect();
     let far = |one: &ExecutionChange| one.ratio.map_or(0.0, |ratio| ratio.ln().abs());
@@ -82,8 +84,15 @@ pub(super) fn changed(pair: &PairReport) -> String {
     }
 }
 
+/// Says which transactions and which of their plans changed: `time of q9 +110.0 %; plan of q9
+/// changed`. `None` if the runs execute no sequence.
+pub(crate) fn changed_shortly(pair: &PairReport) -> Option<String> {
+    let plans = plans_changed(pair).map_or_else(String::new, |all| format!("; {all}"));
+    (!pair.executions.is_empty()).then(|| format!("{}{plans}", changed(pair)))
+}
+
 /// Names the queries whose plans changed: `plan of q9 changed`; `None` if none is known to.
-pub(super) fn plans_changed(pair: &PairReport) -> Option<String> {
+fn plans_changed(pair: &PairReport) -> Option<String> {
     let changed = pair.executions.iter().filter(|one| one.plan_changed == Some(true));
     let names: Vec<&str> = changed.map(|one| one.transaction.as_str()).collect();
     let shown = names.iter().take(NAMED_MOST).copied().collect::<Vec<&str>>().join(", ");

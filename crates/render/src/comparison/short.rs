@@ -224,7 +224,10 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
 /// parts of the time, setup and notes. Empty ones are left out.
 fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
-    pairs.extend(report.pairs.iter().filter(|pair| !pair.executions.is_empty()).map(executed));
+    let executed = report.pairs.iter().filter_map(executions::changed_shortly);
+    pairs.extend(
+        executed.map(|words| ("executed", format!("{words}; --section executions has all"))),
+    );
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
     let all = notes(report);
@@ -233,12 +236,6 @@ fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)
     pairs.extend(more(all.len(), room.notes).map(|more| ("note", more)));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
-}
-
-/// Returns the line with the transactions of a fixed sequence that changed.
-fn executed(pair: &PairReport) -> (&'static str, String) {
-    let plans = executions::plans_changed(pair).map_or_else(String::new, |all| format!("; {all}"));
-    ("executed", format!("{}{plans}; --section executions has all", executions::changed(pair)))
 }
 
 /// Describes the differences between the sides of a comparison that their names do not show.

@@ -3,11 +3,13 @@
 //!
 //! Not here: rates and percentiles, which say nothing about transactions that are executed once.
 
+use analysis::figures::title_without_number;
 use analysis::report::{PrimaryMetricReport, QueryPlanReport, Report, TransactionReport};
 use model::format_count;
 use model::numbers::{self, count};
 
 use super::{head, transactions};
+use crate::bars::bar;
 use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length, Section, Text, Tile};
 use crate::first_page::WITH_FULL;
@@ -67,8 +69,8 @@ fn void(report: &Report) -> String {
     for (_, metric) in report.block.primary_metrics.iter().filter(|(_, one)| one.value.is_none()) {
         let why = metric.reason.as_deref().unwrap_or("the run did not reach it");
         match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, titles)) => titles.push(&metric.title),
-            None => reasons.push((why, vec![&metric.title])),
+            Some((_, titles)) => titles.push(title_without_number(&metric.title)),
+            None => reasons.push((why, vec![title_without_number(&metric.title)])),
         }
     }
     let words = |(why, titles): &(&str, Vec<&str>)| format!("{}: {why}", titles.join(", "));
@@ -108,7 +110,7 @@ fn by_type_shortly(report: &Report) -> Table {
         let value_s = mean_s(kind);
         let bar = match (kind.failed, value_s) {
             (1.., _) => "FAILED".to_owned(),
-            (_, Some(value_s)) => bar(value_s / longest_s),
+            (_, Some(value_s)) => bar(value_s / longest_s, BAR_WIDTH),
             (_, None) => String::new(),
         };
         [Cell::from(*name), value_s.into(), Cell::Words(bar)]
@@ -121,15 +123,6 @@ fn by_type_shortly(report: &Report) -> Table {
         table.row(shown.flat_map(|kind| kind.map_or_else(empty, cells)));
     }
     table
-}
-
-/// Draws a share from 0 to 1 as a bar of whole and partial blocks; a share above 0 has at least the
-/// smallest block.
-fn bar(share: f64) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;
-    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
 /// Returns the table of types with all figures of each; in a browser, the plan of a query unfolds
@@ -232,18 +225,4 @@ fn plans(report: &Report) -> Vec<Block> {
     let in_table =
         Details { title: String::new(), blocks: Vec::new(), length: Length::Long, otherwise };
     vec![Block::Details(in_table)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bar_is_as_long_as_its_share_and_never_absent() {
-        assert_eq!(bar(1.0), "█".repeat(BAR_WIDTH));
-        assert_eq!(bar(0.5), "█".repeat(BAR_WIDTH / 2));
-        assert_eq!(bar(1e-6), "▏");
-        assert_eq!(bar(0.0), "");
-        assert_eq!(bar(f64::NAN), "");
-    }
 }

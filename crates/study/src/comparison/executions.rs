@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use analysis::report::{ExecutionReport, Report};
+use analysis::report::Report;
 use serde::{Deserialize, Serialize};
 use stats::{Comparison, hommel};
 
 use super::{SidePoint, matters};
+use crate::execution_times::{mean, mean_s, n_failed, names};
 
 /// Confidence of the interval of each ratio.
 const CONFIDENCE: f64 = 0.95;
@@ -56,15 +57,8 @@ pub(super) fn executions(
     both: &[(&SidePoint, &SidePoint)],
     min_effect: f64,
 ) -> Vec<ExecutionChange> {
-    let mut names: Vec<&str> = Vec::new();
     let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
-    for name in reports.flat_map(|report| &report.executions).map(|one| one.transaction.as_str()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    // Each stream has its own order.
-    names.sort_by_key(|name| by_number(name));
+    let names = names(reports);
     let mut all: Vec<ExecutionChange> = names.iter().map(|name| change(name, both)).collect();
     let p_values: Vec<f64> = all.iter().filter_map(|one| one.p).collect();
     let mut corrected = hommel(&p_values).into_iter();
@@ -74,12 +68,6 @@ pub(super) fn executions(
         one.is_change = is_far && one.p.is_some_and(|p| p < ERROR_RATE);
     }
     all
-}
-
-/// Splits a name such as `q12` into text and number, so that names are sorted as people count.
-fn by_number(name: &str) -> (&str, u64) {
-    let text = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    (text, name[text.len()..].parse().unwrap_or(0))
 }
 
 /// Returns the time of a transaction on both sides, with a p-value that is not corrected yet.
@@ -107,9 +95,7 @@ fn change(name: &str, both: &[(&SidePoint, &SidePoint)]) -> ExecutionChange {
     let interval = compared.as_ref().map(|found| (found.interval.0.exp(), found.interval.1.exp()));
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let failed = |point: &SidePoint| -> u64 {
-        let failed = |one: &&ExecutionReport| one.transaction == name && !one.is_finished;
-        let of_run = |report: &Report| report.executions.iter().filter(failed).count() as u64;
-        point.reports.iter().map(of_run).sum()
+        point.reports.iter().map(|report| n_failed(report, name)).sum()
     };
     let ratio = mean(base).zip(mean(side)).map(|(base, side)| (side - base).exp());
     let side_s = geometric(1);
@@ -207,22 +193,10 @@ fn difference(base: &[&str], side: &[&str]) -> Vec<String> {
     lines
 }
 
-/// Returns the mean time of the finished executions of a transaction in a run, in seconds; `None`
-/// if none finished.
-fn mean_s(report: &Report, name: &str) -> Option<f64> {
-    let is_it = |one: &&ExecutionReport| one.transaction == name && one.is_finished;
-    mean(report.executions.iter().filter(is_it).map(|one| one.took_s)).filter(|time| *time > 0.0)
-}
-
-fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (n, sum) = values.into_iter().fold((0_u64, 0.0), |(n, sum), value| (n + 1, sum + value));
-    (n > 0).then(|| sum / n as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::sides::side;
+    use crate::fixtures::sides::{execute_sequence, side};
 
     /// A point with a run for each factor, in which q2 takes that many seconds, q12 `slow`
     /// times as many, and rf1 fails.
@@ -230,20 +204,7 @@ mod tests {
         let rates = vec![1e3; factors.len()];
         let mut point = side("x", &[("8", &rates, 0)]).points.remove(0);
         for (report, factor) in point.reports.iter_mut().zip(factors) {
-            let execution = |name: &str, took_s: f64| ExecutionReport {
-                group: "tpch".to_owned(),
-                client: 0,
-                transaction: name.to_owned(),
-                started_s: 0.0,
-                took_s,
-                is_finished: took_s > 0.0,
-                error: None,
-            };
-            report.executions = vec![
-                execution("q12", factor * slow),
-                execution("q2", *factor),
-                execution("rf1", 0.0),
-            ];
+            execute_sequence(report, *factor, slow);
         }
         point
     }
