@@ -278,14 +278,14 @@ impl<'o> TrialRunner<'o> {
             Err(Error::Usage(_)) => Ended::Refused,
             _ => Ended::AfterLoad,
         };
-        self.guard.release(ended, stop).iter().for_each(|note| watcher.note(note));
+        self.guard.release(ended, stop).iter().for_each(|note| watcher.to_act_on(note));
         let ended = self.experiment_lock.end(match walked {
             Ok(false) => Status::Completed,
             Ok(true) | Err(Error::Interrupted(_)) => Status::Interrupted,
             Err(_) => Status::Failed,
         });
         if let Err(error) = ended {
-            watcher.note(&format!("the experiment's end could not be stored: {error}"));
+            watcher.to_act_on(&format!("the experiment's end could not be stored: {error}"));
         }
     }
 
@@ -442,7 +442,7 @@ impl<'o> TrialRunner<'o> {
                 break;
             }
             if !is_reported {
-                watcher.note("the server does not answer; waiting for it");
+                watcher.to_act_on("the server does not answer; waiting for it");
             }
             is_reported = true;
             wall_clock::rest_ms(LOOK_EVERY_MS * 5);

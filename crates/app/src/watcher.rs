@@ -18,13 +18,18 @@ pub trait Watcher {
     fn building(&mut self, progress: &Progress);
     /// Called with a note for the user.
     fn note(&mut self, text: &str);
+    /// Called with a note on which a person must act, such as a setting that is left changed. It is
+    /// shown even if progress is not.
+    fn to_act_on(&mut self, text: &str) {
+        self.note(text);
+    }
     /// Called with the current step, to be shown while it lasts.
     fn doing(&mut self, text: &str);
     /// Called with the report of a run that has ended, before its script ends the run.
     fn concluded(&mut self, _report: &Report, _tally: &Tally) {}
     /// Called with the error of a report that a script makes of its own run, or of its end.
     fn report_failed(&mut self, error: &ScriptError) {
-        self.note(&format!("the script's own report failed: {error}"));
+        self.to_act_on(&format!("the script's own report failed: {error}"));
     }
 }
 

@@ -172,7 +172,7 @@ pub fn run(
         Err(Error::Usage(_)) => Ended::Refused,
         _ => Ended::AfterLoad,
     };
-    guard.release(ended, stop).iter().for_each(|note| watcher.note(note));
+    guard.release(ended, stop).iter().for_each(|note| watcher.to_act_on(note));
     result
 }
 
@@ -696,7 +696,7 @@ fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, 
         let (status, summary) = kept(&report);
         let json = serde_json::to_string(&report.clone().without_points()).ok();
         if let Err(error) = writer.finish(json, status, summary) {
-            sink.watcher.note(&format!("the store could not be written: {error}"));
+            sink.watcher.to_act_on(&format!("the store could not be written: {error}"));
             // The failure occurred at the last write.
             if !is_reported {
                 let finding = not_written(error.to_string());

@@ -225,6 +225,13 @@ impl Watcher for Live {
             Shown::Drawn(drawing) => drawing.note(text),
         }
     }
+
+    fn to_act_on(&mut self, text: &str) {
+        match self.shown {
+            Shown::Nothing => self.shell.say(text),
+            Shown::Lines | Shown::Drawn(_) => self.note(text),
+        }
+    }
 }
 
 impl ExperimentWatcher for Live {
@@ -258,7 +265,38 @@ fn rounded(ns: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("nobody else").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn notes_to_act_on_are_printed_even_if_progress_is_not() {
+        let check = |is_quiet: bool, expect: &str| {
+            let err = Shared::default();
+            let shell = Shell::new(std::io::sink(), err.clone(), |_| None);
+            let mut live = Live::new(&shell, is_quiet);
+            live.note("trial 1 of 2");
+            live.to_act_on("not all settings are restored");
+            let text = String::from_utf8(err.0.lock().expect("nobody else").clone());
+            assert_eq!(text.expect("text"), expect);
+        };
+        check(true, "not all settings are restored\n");
+        check(false, "trial 1 of 2\nnot all settings are restored\n");
+    }
 
     #[test]
     fn a_time_left_has_no_more_digits_than_are_known() {
