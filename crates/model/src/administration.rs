@@ -101,13 +101,17 @@ pub struct Administration {
     pub settling: SettlingOf,
     /// How the plan of a query is read without executing it; `None` if this is not supported.
     pub explain: Option<Explain>,
+    /// How the plan of a query is read while it is executed, with the rows of each step and what it
+    /// spilled, in the database's own words; `None` if this is not supported.
+    pub explain_executed: Option<Explain>,
 }
 
 /// Reader of the plan that the database's optimizer chooses for a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Explain {
-    /// Text in front of the query, such as `EXPLAIN `.
-    pub begin: &'static str,
+    /// Texts in front of the query, such as `EXPLAIN `. If the database refuses one, as older
+    /// versions do, the next is taken.
+    pub begin: &'static [&'static str],
     /// Returns the part of the plan in a row of the reply: its shape without costs and estimates,
     /// which vary with each sample of statistics. It may have several lines, or be empty.
     pub shape: fn(&dyn Row) -> String,
@@ -164,5 +168,6 @@ impl Administration {
         settings: None,
         settling: |_| Ok(Settling::NOTHING),
         explain: None,
+        explain_executed: None,
     };
 }

@@ -112,6 +112,10 @@ pub struct QueryPlan {
     pub kind: KindIndex,
     /// Shape of the plan, in the words of the database, without costs and estimates.
     pub plan: String,
+    /// Plan of one execution after the load, with the rows of each step, in the words of the
+    /// database; empty if none was asked for, or the database does not tell it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub executed: String,
 }
 
 /// An event of a run, as all its consumers receive it. Stored runs contain events, so variants and

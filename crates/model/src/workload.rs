@@ -582,6 +582,12 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
+    /// Returns true if the queries of [`Workload::explained`] are also executed once after the
+    /// load, to keep the rows of each step of their plans.
+    fn explains_execution(&self) -> bool {
+        false
+    }
+
     /// Returns the queries whose plans are kept with a run, in this dialect, each with the index of
     /// its transaction type.
     fn explained(&self, _dialect: &Dialect) -> Vec<(KindIndex, String)> {

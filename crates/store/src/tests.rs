@@ -312,7 +312,11 @@ fn every_event() -> Vec<Event> {
         Event::Crosschecked { group: 0, kind: 1, change: -3, committed: 4, unknown: 5 },
         Event::QueryPlans {
             group: 0,
-            plans: vec![QueryPlan { kind: 1, plan: "Seq Scan on lineitem".to_owned() }],
+            plans: vec![QueryPlan {
+                kind: 1,
+                plan: "Seq Scan on lineitem".to_owned(),
+                executed: "Seq Scan on lineitem (actual rows=7)".to_owned(),
+            }],
         },
         Event::Computed {
             group: 0,

@@ -58,6 +58,10 @@ pub struct QueryPlanReport {
     pub transaction: String,
     /// Shape of the plan, in the words of the database, without costs and estimates.
     pub plan: String,
+    /// Plan of one execution after the load, with the rows of each step, in the words of the
+    /// database; empty if none was asked for, or the database does not tell it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub executed: String,
 }
 
 /// Returns the plans of all groups' queries. `kind_name` names the type of a transaction, given the
@@ -71,6 +75,7 @@ pub(super) fn query_plans(
             group: tally.name_of(index),
             transaction: kind_name(tally, index, one.kind),
             plan: one.plan.clone(),
+            executed: one.executed.clone(),
         };
         group.query_plans.iter().map(to_report).collect::<Vec<_>>()
     };

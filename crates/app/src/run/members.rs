@@ -22,7 +22,7 @@ pub type MakeMember = fn() -> Box<dyn RunMember>;
 const ALL: [MakeMember; 13] = [
     || Box::new(ChecksBefore),
     || Box::new(LaterIndexes),
-    || Box::new(QueryPlans),
+    || Box::new(QueryPlans::default()),
     || Box::new(Settles),
     || Box::<Instruments>::default(),
     || Box::new(WayProbe),

@@ -1,8 +1,9 @@
 //! Building, settling and durability of DuckDB databases. Not here: settings of a server, since
 //! there is none.
 
-use model::{Administration, CommitRisk, Explain, Fact, Row, Settling, SettlingStep, Table};
+use model::{Administration, CommitRisk, Fact, Settling, SettlingStep, Table};
 
+use super::plan;
 use super::sql::DIALECT;
 use crate::modes::{has_mode, mode};
 
@@ -17,16 +18,10 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     after_load,
     durability,
     settling,
-    explain: Some(Explain { begin: "EXPLAIN ", shape: plan_lines }),
+    explain: Some(plan::CHOSEN),
+    explain_executed: Some(plan::EXECUTED),
     ..Administration::PLAIN
 };
-
-/// Returns the drawing of a plan without the lines that estimate rows. Columns of the row: which
-/// plan it is, and the drawing.
-fn plan_lines(row: &dyn Row) -> String {
-    let is_shape = |line: &&str| !(line.contains('~') && line.to_lowercase().contains("row"));
-    row.text(1).unwrap_or_default().lines().filter(is_shape).collect::<Vec<&str>>().join("\n")
-}
 
 /// Returns the statements to be executed after a table was loaded: one for each auto-increment
 /// column, which takes as many numbers from its sequence as were loaded, since a sequence cannot be

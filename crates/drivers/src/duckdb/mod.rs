@@ -12,6 +12,7 @@ mod ffi;
 mod library;
 mod literals;
 mod opening;
+mod plan;
 mod session;
 mod sql;
 #[cfg(test)]

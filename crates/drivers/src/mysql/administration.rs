@@ -9,7 +9,12 @@ use crate::modes::{RiskyMode, durability};
 
 pub(super) const ADMINISTRATION: Administration = Administration {
     settling: super::settling::settling,
-    explain: Some(Explain { begin: "EXPLAIN ", shape: plan_line }),
+    explain: Some(Explain { begin: &["EXPLAIN "], shape: plan_line }),
+    // MySQL's and MariaDB's statement.
+    explain_executed: Some(Explain {
+        begin: &["EXPLAIN ANALYZE ", "ANALYZE "],
+        shape: executed_line,
+    }),
     parallel_load: true,
     indexes_after_load: true,
     after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
@@ -145,6 +150,30 @@ const NOT_OF_SHAPE: [&str; 4] = ["partitions", "possible_keys", "rows", "filtere
 /// between MariaDB, MySQL and their versions.
 fn plan_line(row: &dyn Row) -> String {
     let shown = (0..row.width()).filter(|column| !NOT_OF_SHAPE.contains(&row.name(*column)));
+    columns(row, shown)
+}
+
+/// Returns the plan of an executed query: MySQL's text, or the columns of a row of MariaDB's
+/// ANALYZE that are not null, of which `r_rows` and `r_filtered` have their names before them.
+fn executed_line(row: &dyn Row) -> String {
+    let shown = (0..row.width()).filter(|column| !NOT_OF_SHAPE.contains(&row.name(*column)));
+    let is_actual = |column: &usize| row.name(*column).starts_with("r_");
+    let (actual, chosen): (Vec<usize>, Vec<usize>) = shown.partition(is_actual);
+    let mut line = columns(row, chosen.into_iter());
+    for column in actual {
+        let value = match row.value(column) {
+            Value::Float(number) => number.to_string(),
+            _ => columns(row, std::iter::once(column)),
+        };
+        if !value.is_empty() {
+            line += &format!(" {}={value}", row.name(column));
+        }
+    }
+    line
+}
+
+/// Returns the values of some columns of a row that are not null, separated by blanks.
+fn columns(row: &dyn Row, shown: impl Iterator<Item = usize>) -> String {
     let words = shown.filter_map(|column| match row.value(column) {
         Value::Int(number) => Some(number.to_string()),
         Value::Null => None,

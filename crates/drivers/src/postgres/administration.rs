@@ -9,7 +9,11 @@ use crate::modes::{RiskyMode, durability};
 pub(super) const ADMINISTRATION: Administration = Administration {
     settling: super::settling::settling,
     explain: Some(Explain {
-        begin: "EXPLAIN (COSTS OFF) ",
+        begin: &["EXPLAIN (COSTS OFF) "],
+        shape: |row| row.text(0).unwrap_or_default().to_owned(),
+    }),
+    explain_executed: Some(Explain {
+        begin: &["EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) "],
         shape: |row| row.text(0).unwrap_or_default().to_owned(),
     }),
     parallel_load: true,

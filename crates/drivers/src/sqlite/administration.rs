@@ -20,7 +20,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     settling,
     // Columns: id, parent, an unused one, and the text.
     explain: Some(Explain {
-        begin: "EXPLAIN QUERY PLAN ",
+        begin: &["EXPLAIN QUERY PLAN "],
         shape: |row| row.text(3).unwrap_or_default().to_owned(),
     }),
     ..Administration::PLAIN

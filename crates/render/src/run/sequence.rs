@@ -156,7 +156,7 @@ fn by_type(report: &Report) -> Table {
     }
     let plan = |(name, _): (&str, &TransactionReport)| {
         let plan = report.query_plans.iter().find(|one| one.transaction == name);
-        let lines = plan.map(|one| one.plan.clone()).unwrap_or_default();
+        let lines = plan.map(words_of_plan).unwrap_or_default();
         Fold { title: "plan".to_owned(), lines }
     };
     let folded = executed(report).into_iter().map(plan).collect();
@@ -215,11 +215,19 @@ pub(super) fn remarks(_report: &Report) -> Vec<String> {
     vec!["no CI: each time is of one execution; repeat the run".to_owned()]
 }
 
+/// Returns the lines of a plan, followed by those of its execution, if it was executed.
+fn words_of_plan(one: &QueryPlanReport) -> String {
+    match one.executed.is_empty() {
+        true => one.plan.clone(),
+        false => format!("{}\n\nexecuted once after the load:\n{}", one.plan, one.executed),
+    }
+}
+
 /// Returns the plans of queries for pages whose tables cannot fold them.
 fn plans(report: &Report) -> Vec<Block> {
     let to_blocks = |one: &QueryPlanReport| {
         let title = format!("Plan of {}:", one.transaction);
-        [Block::paragraphs([title]), Block::Verbatim(one.plan.clone())]
+        [Block::paragraphs([title]), Block::Verbatim(words_of_plan(one))]
     };
     let otherwise: Vec<Block> = report.query_plans.iter().flat_map(to_blocks).collect();
     let in_table =

@@ -84,6 +84,13 @@ static PARAMETERS: &[Parameter] = &[
         help: "Longest time of a query, which is then cancelled and has failed; 0s: no limit",
         shapes_data: false,
     },
+    Parameter {
+        name: "plans",
+        kind: ParameterKind::Choice(Plans::NAMES),
+        default: "chosen",
+        help: "Query plans kept: as chosen, or also as executed once more after the load",
+        shapes_data: false,
+    },
     storage_engine::PARAMETER,
 ];
 
@@ -98,8 +105,20 @@ enum Substitution {
 
 choice!(Substitution { Drawn = "drawn", Validation = "validation" });
 
+/// Plans of queries that are kept with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plans {
+    /// The plans that the optimizer chooses, without executing them.
+    Chosen,
+    /// Also plans with the rows of each step, of one execution of each query after the load.
+    Executed,
+}
+
+choice!(Plans { Chosen = "chosen", Executed = "executed" });
+
 struct Tpch {
     seed: u64,
+    plans: Plans,
     substitution: Substitution,
     course: Course,
     /// Longest time of a query, in nanoseconds; `None` if there is no limit.
@@ -125,6 +144,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let kinds = ALL.iter().map(|query| query.name).chain(refresh.iter().copied()).map(kind);
     Ok(Arc::new(Tpch {
         seed: make.seed,
+        plans: settings.chosen("plans"),
         substitution: settings.chosen("substitution"),
         course,
         query_limit_ns: Some(settings.duration_ns("query_timeout")).filter(|limit| *limit > 0),
@@ -285,6 +305,10 @@ impl Workload for Tpch {
 
     fn is_shown_without_commit(&self, kind: KindIndex) -> bool {
         kind >= course::RF1
+    }
+
+    fn explains_execution(&self) -> bool {
+        self.plans == Plans::Executed
     }
 
     fn explained(&self, dialect: &Dialect) -> Vec<(KindIndex, String)> {

@@ -685,7 +685,8 @@ fn the_plan_of_a_query_unfolds_on_its_line() {
     let mut report = Report::from_tally(&made.tally());
     let plan = "SCAN orders\n  <sort>".to_owned();
     let (group, transaction) = (String::new(), "payment".to_owned());
-    let query_plan = analysis::report::QueryPlanReport { group, transaction, plan };
+    let executed = String::new();
+    let query_plan = analysis::report::QueryPlanReport { group, transaction, plan, executed };
     report.query_plans = vec![query_plan];
     let page = run(&report);
     let html = body(&page, Medium::File);
