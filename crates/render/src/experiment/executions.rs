@@ -81,9 +81,7 @@ fn table(
     let all = points.iter().flat_map(|point| &point.executions);
     let longest_s = all.filter_map(|one| one.mean_s).fold(0.0, f64::max);
     let mut columns = vec![Column::new("transaction", Align::Left).head()];
-    let points_named = short_names(report, points);
-    for index in 0..points.len() {
-        let name = &points_named[index];
+    for (index, name) in short_names(report, points).iter().enumerate() {
         columns.push(Column::new(format!("{name}, s"), Align::Point).digits(DIGITS));
         columns.extend(has_bars.then(|| Column::new("", Align::Left)));
         columns.extend((index > 0).then(|| Column::new("ratio", Align::Right)));
