@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::broker::{Address, Broker, Connect, Listener, Message};
 use crate::certificates::Seed;
-use crate::clock;
 use crate::conversation::Conversation;
 use crate::credentials::{self, Credentials};
 use crate::frame::Frame;
@@ -30,6 +29,7 @@ use crate::subjects::{HERE, JOIN, JOINED, RENEW, WHO, from_agent, to_agent, word
 use crate::this_host;
 use crate::tls::{Shown, client_config};
 use crate::token::Token;
+use crate::unix_s;
 
 /// Longest wait for the hub's answer to a request to join.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
@@ -186,7 +186,7 @@ impl Drop for Agent {
 pub fn inspect(options: &AgentOptions) -> String {
     let name = options.name.clone().unwrap_or_else(default_name);
     let path = options.folder.join(format!("{name}.toml"));
-    let now_s = clock::unix_s();
+    let now_s = unix_s();
     let left = |expires_s: u64| {
         let left_s = expires_s.saturating_sub(now_s);
         format!("{}:{:02} hours left", left_s / 3600, left_s % 3600 / 60)
@@ -229,7 +229,7 @@ fn usable(path: &Path, options: &AgentOptions) -> Result<Option<Kept>, Error> {
         .token
         .as_ref()
         .is_none_or(|token| crate::token::hex(&token.authority) == kept.credentials.authority);
-    let is_valid = kept.credentials.expires_s > clock::unix_s();
+    let is_valid = kept.credentials.expires_s > unix_s();
     Ok((is_of_token && is_valid).then_some(kept))
 }
 
@@ -249,7 +249,7 @@ impl Listener for Candidate {
 /// Asks the hub for a place and a certificate.
 fn enrol(hub: &Address, token: &Token, name: &str) -> Result<Kept, Error> {
     let expires_s = u64::from(token.expires_s);
-    if expires_s <= clock::unix_s() {
+    if expires_s <= unix_s() {
         return Err(Error::Usage(
             "the token has expired (it lives 24 hours): take the one that the hub prints now"
                 .to_owned(),
@@ -361,7 +361,7 @@ impl Worker {
     fn here(&self, who: &Who) -> Here {
         Here {
             asked_unix_ns: who.asked_unix_ns,
-            unix_ns: clock::unix_ns(),
+            unix_ns: wall_clock::unix_ns(),
             name: self.name.clone(),
             machine: this_host::name(),
             boot_id: this_host::boot_id(),
@@ -408,7 +408,7 @@ impl Listener for Worker {
 
     fn tick(&self, broker: &Broker) {
         self.each(Conversation::tick);
-        if self.renewal.is_due(clock::unix_s()) {
+        if self.renewal.is_due(unix_s()) {
             broker.publish(&from_agent(self.place, RENEW), Vec::new());
         }
     }

@@ -1,5 +1,5 @@
-//! Tests of what a hub refuses: each attack is tried on a real broker, with the keys that an attacker
-//! could have.
+//! Tests of what a hub refuses: each attack is tried on a real broker, with the keys that an
+//! attacker could have.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,13 +14,13 @@ use tempfile::TempDir;
 
 use crate::broker::{Address, Broker, Connect, Listener, Message};
 use crate::certificates::{Authority, Seed, Validity, self_signed};
-use crate::clock;
 use crate::credentials::{self, Credentials};
 use crate::hub::{Hub, HubOptions, run_file};
 use crate::messages::{Answer, Ask, decode, encode};
 use crate::subjects::{JOIN, JOINED, RUN, agent_name, from_agent, to_agent};
 use crate::tls::{Shown, client_config};
 use crate::token::{self, Token};
+use crate::unix_s;
 
 /// A hub in a folder of its own.
 struct Victim {
@@ -170,7 +170,13 @@ fn nobody_reads_or_writes_subjects_of_others() {
     let (to_other, from_other) = (to_agent(other, "x"), from_agent(other, "here"));
     let by_agent = (
         [
-            all(&[">", "dbdyno.>", "dbdyno.agent.>", "dbdyno.agent.*.in.>", "dbdyno.agent.*.out.>"]),
+            all(&[
+                ">",
+                "dbdyno.>",
+                "dbdyno.agent.>",
+                "dbdyno.agent.*.in.>",
+                "dbdyno.agent.*.out.>",
+            ]),
             vec![to_agent(other, ">"), from_agent(other, ">"), from_agent(mine, ">")],
             all(&[JOIN, "dbdyno.joined.>", "_INBOX.>", "$SYS.>"]),
         ]
@@ -203,12 +209,12 @@ fn nobody_reads_or_writes_subjects_of_others() {
 fn nobody_connects_without_a_certificate_of_the_hub() {
     let victim = Victim::new();
     let authority = victim.token().authority;
-    let validity = Validity::of(clock::unix_s(), 3600);
+    let validity = Validity::of(unix_s(), 3600);
     let seed = Seed::new();
     let stranger = Authority::new(Seed::new(), validity);
     let by_stranger = |name: &str| stranger.sign(name, &seed.public_key(), validity).unwrap();
     let by_itself = |name: &str| self_signed(name, &seed, validity).unwrap();
-    let old = Validity::of(clock::unix_s() - 10 * 24 * 3600, 3600);
+    let old = Validity::of(unix_s() - 10 * 24 * 3600, 3600);
     let expired = self_signed(token::JOIN, &victim.token().seed, old).unwrap();
     let run = victim.run();
     let attempts = [

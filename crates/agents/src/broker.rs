@@ -70,7 +70,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A received message.
+/// A message that the broker has delivered to this side.
 pub(crate) struct Message<'a> {
     pub(crate) subject: &'a str,
     /// Whether the broker says that nobody reads what was published with this subject as its reply.

@@ -1,5 +1,5 @@
-//! The hub's broker: a private `nats-server` with settings, certificates and a log of its own, which
-//! ends with the hub.
+//! The hub's broker: a private `nats-server` with settings, certificates and a log of its own,
+//! which ends with the hub.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, PipeReader, Write};

@@ -19,8 +19,8 @@ use crate::frame::Frame;
 /// Time without any frame of the other side after which it counts as lost.
 pub(crate) const SILENT_NS: u64 = 20 * NS_PER_S;
 
-/// Time during which nobody reads the subject of the other side after which it has left: longer than
-/// it needs to connect again to a broker that was restarted.
+/// Time during which nobody reads the subject of the other side after which it has left: longer
+/// than it needs to connect again to a broker that was restarted.
 const UNREAD_NS: u64 = 5 * NS_PER_S;
 
 /// A conversation, of one run with one agent.
@@ -181,7 +181,7 @@ impl Conversation {
         self.pump(&mut state);
     }
 
-    /// Ends the conversation at once, for the reason `why`, which the other side is told.
+    /// Ends the conversation at once, and sends the reason `why` to the other side.
     pub(crate) fn end(&self, why: &str) {
         let mut state = self.state();
         if state.ended.is_none() {

@@ -1,6 +1,6 @@
-//! Delivery of messages over a broker that may lose, repeat or reorder what it carries: each arrives
-//! once and in order. Parts are numbered, kept until the other side has confirmed them, and sent
-//! again when one is missing or nothing is confirmed for a while ("go back n").
+//! Delivery of messages over a broker that may lose, repeat or reorder what it carries: each
+//! arrives once and in order. Parts are numbered, kept until the other side has confirmed them, and
+//! sent again when one is missing or nothing is confirmed for a while ("go back n").
 //!
 //! Not here: the connection to the broker, and a clock.
 

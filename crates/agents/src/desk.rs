@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use monitor::wall_clock;
 
 use crate::broker::{Broker, Listener, Message};
-use crate::clock;
 use crate::conversation::Conversation;
 use crate::frame::Frame;
 use crate::messages::{Here, Who, decode, encode};
@@ -70,7 +69,7 @@ impl Desk {
             if passed >= limit || (is_enough(&answered) && passed >= ASK_EVERY) {
                 return answered.clone();
             }
-            broker.publish(WHO, encode(&Who { asked_unix_ns: clock::unix_ns() }));
+            broker.publish(WHO, encode(&Who { asked_unix_ns: wall_clock::unix_ns() }));
             let wait = ASK_EVERY.min(limit - passed);
             let until = |_: &mut BTreeMap<u32, Answered>| true;
             let waited = self.changed.wait_timeout_while(answered, wait, until);
@@ -79,7 +78,7 @@ impl Desk {
     }
 
     fn here(&self, place: u32, bytes: &[u8]) {
-        let now_ns = clock::unix_ns();
+        let now_ns = wall_clock::unix_ns();
         let Some(here) = decode::<Here>(bytes) else { return };
         let passed_ns = now_ns.saturating_sub(here.asked_unix_ns);
         let midst_ns = here.asked_unix_ns + passed_ns / 2;

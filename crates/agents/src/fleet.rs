@@ -11,6 +11,7 @@ use std::time::Duration;
 use app::Error;
 use app::run::{AgentHost, Chosen, Hosts, Link, Peer, Transport, version_of_ours};
 use model::AgentShare;
+use monitor::wall_clock;
 
 use crate::broker::{Broker, Connect, Listener};
 use crate::conversation::{Conversation, Received, Sent};
@@ -25,8 +26,11 @@ use crate::tls::{Shown, client_config};
 
 /// Longest wait for the answers of agents in a list.
 const LIST_WITHIN: Duration = Duration::from_millis(1000);
-/// Longest wait for the agents of a run: those of a run that was killed are free after five seconds.
-const CHOOSE_WITHIN: Duration = Duration::from_secs(8);
+/// Longest wait for agents that are not there.
+const THERE_WITHIN: Duration = Duration::from_secs(4);
+/// Longest wait for agents that are busy; those of a run that was killed are free within ten
+/// seconds.
+const FREE_WITHIN: Duration = Duration::from_secs(15);
 /// Largest number of bytes that wait for an agent.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
@@ -50,7 +54,7 @@ pub struct Listed {
     pub name: String,
     /// Name of its host.
     pub machine: String,
-    /// Version of dbdyno.
+    /// Version of dbdyno that the agent has.
     pub version: String,
     /// Number of CPUs that it may use.
     pub n_cpus: u32,
@@ -58,7 +62,7 @@ pub struct Listed {
     pub load: f64,
     /// What it does; `None` if it is free.
     pub busy_with: Option<String>,
-    /// What it allows.
+    /// Servers, files and scripts that it allows, for people.
     pub allows: String,
     /// Its clock minus that of this host, in nanoseconds.
     pub offset_ns: i64,
@@ -149,9 +153,13 @@ fn listed(answered: Answered) -> Listed {
 impl Hosts for Fleet {
     fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error> {
         let Connection { broker, desk, word } = self.connection()?;
-        let is_enough = |there: &BTreeMap<u32, Answered>| pick(agents, there).is_ok();
-        let there = desk.ask(&broker, CHOOSE_WITHIN, &is_enough);
-        let places = pick(agents, &there).map_err(Error::Failed)?;
+        let began = wall_clock::now();
+        let is_enough = |there: &BTreeMap<u32, Answered>| match pick(agents, there) {
+            Ok(_) => true,
+            Err(NotHad { is_busy, .. }) => !is_busy && began.elapsed() >= THERE_WITHIN,
+        };
+        let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
+        let places = pick(agents, &there).map_err(|not_had| Error::Failed(not_had.why))?;
         let boot_id = this_host::boot_id();
         let hosts = places.iter().filter_map(|place| there.get(place));
         let hosts = hosts.map(|answered| AgentHost {
@@ -167,9 +175,23 @@ impl Hosts for Fleet {
     }
 }
 
+/// Why the agents of a run cannot be had now.
+#[derive(Debug, PartialEq, Eq)]
+struct NotHad {
+    why: String,
+    /// Whether they are there, and busy.
+    is_busy: bool,
+}
+
+impl NotHad {
+    fn now(why: String) -> NotHad {
+        NotHad { why, is_busy: false }
+    }
+}
+
 /// Chooses a place for each agent of a run: named ones first. Fails with the reason for the first
 /// one that cannot be had.
-fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u32>, String> {
+fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u32>, NotHad> {
     let ours = version_of_ours();
     let is_usable = |answered: &Answered| {
         let here = &answered.here;
@@ -182,20 +204,21 @@ fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u3
     for name in agents.iter().filter_map(|agent| agent.name.as_deref()) {
         let found = by_name.iter().find(|(known, _)| *known == name);
         let Some((_, place)) = found else {
-            return Err(format!(
+            return Err(NotHad::now(format!(
                 "the agent {name} does not answer: start it with 'dbdyno agent join' ({})",
                 known(&by_name)
-            ));
+            )));
         };
         let here = &there[place].here;
         if let Some(what) = &here.busy_with {
-            return Err(format!("the agent {name} is busy with {what}"));
+            let why = format!("the agent {name} is busy with {what}");
+            return Err(NotHad { why, is_busy: true });
         }
         if here.version != ours {
             let theirs = &here.version;
-            return Err(format!(
+            return Err(NotHad::now(format!(
                 "the agent {name} has dbdyno {theirs}, and this is {ours}: install the same on both"
-            ));
+            )));
         }
         taken.push(*place);
     }
@@ -210,11 +233,13 @@ fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u3
             0 => String::new(),
             n_others => format!(", {n_others} more are busy or of another version"),
         };
-        return Err(format!(
+        let why = format!(
             "{n_any} agents are asked for, and {} are free{others} ({}): 'dbdyno agents' lists them",
             free.len(),
             known(&by_name)
-        ));
+        );
+        let is_busy = there.values().any(|answered| answered.here.busy_with.is_some());
+        return Err(NotHad { why, is_busy });
     }
     let mut any = free.into_iter();
     let place = |agent: &AgentShare| match agent.name {
@@ -326,10 +351,12 @@ mod tests {
             (4, "d", None, "0.0.1"),
         ]);
         let picked = |text: &str| {
-            pick(&AgentShare::parse_list(text).unwrap(), &there).map_err(|why| {
-                assert!(!why.ends_with('.'), "{why}");
-                why
-            })
+            pick(&AgentShare::parse_list(text).unwrap(), &there).map_err(
+                |NotHad { why, .. }| {
+                    assert!(!why.ends_with('.'), "{why}");
+                    why
+                },
+            )
         };
         assert_eq!(picked("2"), Ok(vec![1, 3]));
         assert_eq!(picked("c,a=3"), Ok(vec![3, 1]));

@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::broker::{Address, Broker, Connect, Listener, Message};
 use crate::broker_program::{BrokerProgram, Files, find};
 use crate::certificates::{Authority, BROKER, PublicKey, Seed, Validity, fingerprint};
-use crate::clock;
 use crate::credentials::{self, Credentials};
 use crate::lock;
 use crate::messages::{Answer, Ask, Membership, decode, encode};
@@ -25,6 +24,7 @@ use crate::subjects::{
 };
 use crate::tls::{Shown, client_config};
 use crate::token::{Token, bytes_of_hex, hex};
+use crate::unix_s;
 
 /// Seconds for which a token and the certificate of an agent are valid.
 pub const VALID_S: u64 = 24 * 60 * 60;
@@ -32,7 +32,7 @@ pub const VALID_S: u64 = 24 * 60 * 60;
 const NEXT_TOKEN_S: u64 = VALID_S / 2;
 /// Seconds for which the hub's own certificates are valid.
 const OWN_VALID_S: u64 = 365 * 24 * 60 * 60;
-/// Seconds before the expiry of the hub's own certificates at which all are made anew.
+/// Seconds before the expiry of the hub's own certificates at which all are replaced.
 const OWN_RENEWED_S: u64 = 30 * 24 * 60 * 60;
 /// Milliseconds between attempts to reach the broker while it starts.
 const LOOK_EVERY_MS: u64 = 50;
@@ -47,7 +47,7 @@ pub struct HubOptions {
     pub folder: PathBuf,
     /// Address on which the broker listens, such as `0.0.0.0:4222`.
     pub listen: Host,
-    /// Address that agents are told; `None` for the name of this host.
+    /// Address that is printed for agents; `None` for the name of this host.
     pub address: Option<Address>,
     /// Program of the broker; `None` to find the installed one.
     pub nats_server: Option<PathBuf>,
@@ -79,7 +79,7 @@ struct Known {
     key: String,
 }
 
-/// A running hub.
+/// A hub that runs, with its broker, until it is dropped.
 pub struct Hub {
     options: HubOptions,
     path_of_program: PathBuf,
@@ -229,7 +229,7 @@ impl Desk {
         let mut kept = self.kept();
         let joined = kept
             .admit(&ask.name, &PublicKey(ask.key))
-            .and_then(|known| kept.certificate_of(&known, clock::unix_s()))
+            .and_then(|known| kept.certificate_of(&known, unix_s()))
             .and_then(|membership| credentials::write(&self.path, &*kept).map(|()| membership));
         drop(kept);
         match joined {
@@ -244,7 +244,7 @@ impl Desk {
     fn renewed(&self, place: u32) -> Option<Membership> {
         let kept = self.kept();
         let known = kept.agents.iter().find(|known| known.place == place)?;
-        kept.certificate_of(known, clock::unix_s()).ok()
+        kept.certificate_of(known, unix_s()).ok()
     }
 }
 
@@ -280,7 +280,7 @@ impl Hub {
 
     fn start_with(options: HubOptions, program: &Path, lock: File) -> Result<Hub, String> {
         let path = options.folder.join("hub.toml");
-        let now_s = clock::unix_s();
+        let now_s = unix_s();
         let mut kept = Kept::read_or_make(&path, now_s)?;
         kept.next_token(now_s);
         credentials::write(&path, &kept)?;
@@ -302,7 +302,7 @@ impl Hub {
         Ok(Hub { options, path_of_program, program, broker, desk, _lock: lock })
     }
 
-    /// Returns the address that agents are to be told.
+    /// Returns the address at which agents connect.
     pub fn address(&self) -> Address {
         let port = self.options.listen.port.unwrap_or(crate::broker::PORT);
         let any = matches!(self.options.listen.name.as_str(), "0.0.0.0" | "::");
@@ -319,8 +319,8 @@ impl Hub {
         newest.map_err(Error::Failed)?.ok_or_else(|| Error::failed("the hub has no token"))
     }
 
-    /// Serves until `is_stopped`, and passes sentences for the user to `say`. `next_token` is called
-    /// when the token is replaced. Fails if the broker ends.
+    /// Serves until `is_stopped`, and passes sentences for the user to `say`. `next_token` is
+    /// called when there is another token. Fails if the broker cannot be started again.
     pub fn serve(
         &mut self,
         is_stopped: &dyn Fn() -> bool,
@@ -340,7 +340,7 @@ impl Hub {
                 std::mem::take(&mut *self.desk.said.lock().unwrap_or_else(PoisonError::into_inner));
             said.iter().for_each(|sentence| say(sentence));
             let mut kept = self.desk.kept();
-            if kept.next_token(clock::unix_s()) {
+            if kept.next_token(unix_s()) {
                 credentials::write(&self.desk.path, &*kept).map_err(Error::Failed)?;
                 let files = Files::of(&self.options.folder);
                 write_certificates(&kept, &files).map_err(Error::Failed)?;

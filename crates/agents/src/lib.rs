@@ -2,8 +2,8 @@
 //! to them.
 //!
 //! Runs and agents meet at a broker (NATS), which the hub starts. All of them only dial out to it,
-//! with certificates of the hub's own authority. Not here: what a client process does (app), and how
-//! clients are divided (engine).
+//! with certificates of the hub's own authority. Not here: what a client process does (app), and
+//! how clients are divided (engine).
 
 mod agent;
 #[cfg(test)]
@@ -11,7 +11,6 @@ mod attacks;
 mod broker;
 mod broker_program;
 mod certificates;
-mod clock;
 mod conversation;
 mod credentials;
 mod delivery;
@@ -38,4 +37,9 @@ fn random_word() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system has random numbers");
     token::hex(&bytes)
+}
+
+/// Returns the time in seconds since 1970.
+fn unix_s() -> u64 {
+    monitor::wall_clock::unix_ns() / model::NS_PER_S
 }

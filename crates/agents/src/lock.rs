@@ -1,5 +1,5 @@
-//! A file that is locked as long as a process has it open, so that there is only one hub of a folder,
-//! and one agent with a key.
+//! A file that is locked as long as a process has it open, so that there is only one hub of a
+//! folder, and one agent with a key.
 
 use std::fs::File;
 use std::path::Path;

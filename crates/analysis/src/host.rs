@@ -14,8 +14,8 @@ pub(crate) enum Place {
     ThisHost,
 }
 
-/// Returns where a run's database is on the generator's machine; `None` if it is on another machine,
-/// or simulated.
+/// Returns where a run's database is on the generator's machine; `None` if it is on another
+/// machine, or simulated.
 pub(crate) fn place(tally: &Tally) -> Option<Place> {
     let is_simulated = tally.fact("database", "seed").is_some();
     let place = place_of(&tally.description.as_ref()?.target, is_simulated)?;

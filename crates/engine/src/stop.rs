@@ -14,8 +14,6 @@ use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
-use crate::Origin;
-
 /// Value of a run's state word while the run goes on.
 pub(crate) const RUNNING: u32 = 0;
 /// Value of a run's state word when no new transactions may begin.
@@ -139,9 +137,10 @@ impl Stop {
         self.clock_ahead_ns.store(ahead_ns, Ordering::Release);
     }
 
-    /// Returns the time of day at `origin` by the clock of the run's host, in nanoseconds since 1970.
-    pub(crate) fn common_unix_ns(&self, origin: Origin) -> u64 {
-        origin.unix_ns().saturating_add_signed(-self.clock_ahead_ns.load(Ordering::Acquire))
+    /// Converts a time of day by this host's clock into that by the clock of the run's host, both
+    /// in nanoseconds since 1970.
+    pub(crate) fn common_unix_ns(&self, unix_ns: u64) -> u64 {
+        unix_ns.saturating_add_signed(-self.clock_ahead_ns.load(Ordering::Acquire))
     }
 
     pub(crate) fn awaits_others(&self) -> bool {

@@ -155,8 +155,8 @@ pub trait Database: Send + Sync {
         false
     }
 
-    /// Returns the reason why the clients of the database cannot be divided among several processes,
-    /// and what to do instead; `None` if they can.
+    /// Returns the reason why the clients of the database cannot be divided among several
+    /// processes, and what to do instead; `None` if they can.
     fn refuses_processes(&self) -> Option<&'static str> {
         None
     }

@@ -169,7 +169,7 @@ choice!(Connections { Kept = "once", PerTransaction = "transaction" });
 /// What happens to a run if one of its agents is lost during the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgentLoss {
-    /// The run fails.
+    /// The run ends early, as failed.
     #[default]
     Fail,
     /// The other agents go on. The run says which agent is missing from when on.
@@ -386,8 +386,8 @@ pub struct Plan {
     pub phases: Phases,
     /// Groups of clients, in the order of their indexes.
     pub groups: Vec<Group>,
-    /// Hosts among which the clients of all groups are divided, by their agents; empty if the clients
-    /// run on this host. Each agent is one of the processes of each group.
+    /// Hosts among which the clients of all groups are divided, by their agents; empty if the
+    /// clients run on this host. Each agent is one of the processes of each group.
     pub agents: Vec<AgentShare>,
     /// What happens to the run if an agent is lost during the load.
     pub agent_loss: AgentLoss,

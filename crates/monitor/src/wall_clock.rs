@@ -13,10 +13,15 @@ pub fn rest_ms(ms: u64) {
     std::thread::park_timeout(std::time::Duration::from_millis(ms));
 }
 
-#[expect(clippy::disallowed_methods, reason = "a run is dated once, when it begins")]
 pub fn unix_ms() -> i64 {
+    (unix_ns() / 1_000_000) as i64
+}
+
+/// Returns the time of day in nanoseconds since 1970, for dates and the comparison of clocks.
+#[expect(clippy::disallowed_methods, reason = "a run is dated once, when it begins")]
+pub fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as i64)
+    since.map_or(0, |since| since.as_nanos() as u64)
 }
 
 /// Returns the nanoseconds from `start` to `instant`; negative if `instant` is before `start`.

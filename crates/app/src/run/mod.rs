@@ -215,10 +215,8 @@ pub(crate) fn run_at(
     let (settings, shown) = settings_snapshot::before(open_target, stop);
     let mut sink = begin_record(&plan, description, &options, said, watcher)?;
     let gathered = gather_facts(&plan, &options, database_facts, &groups, open_target);
-    for fact in gathered.into_iter().chain(arrivals) {
-        sink.tell(Event::Fact(fact));
-    }
-    shown.into_iter().for_each(|event| sink.tell(event));
+    let gathered = gathered.into_iter().chain(arrivals).map(Event::Fact);
+    gathered.chain(shown).for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
     let is_own_server = open_target.server.is_some();
     let journal = options.store.clone().filter(|_| !is_own_server);

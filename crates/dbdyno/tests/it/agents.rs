@@ -13,7 +13,7 @@ use crate::home::{Home, Ran, at, number};
 use crate::journey::nothing_is_lost;
 use crate::proxies::free_port;
 use crate::real::url_of;
-use crate::waiting::{LIMIT, Started, eventually};
+use crate::waiting::{Started, eventually};
 
 const FAILED: i32 = 1;
 const USAGE: i32 = 2;
@@ -232,7 +232,8 @@ fn a_run_goes_on_through_a_restart_of_the_broker_and_nothing_is_counted_twice() 
     // Its agent stands still for a while as well, and catches up.
     agents[0].pause(std::time::Duration::from_secs(2));
     let report = report_of(run.end().good());
-    assert_eq!(number(&report, "counts.offered"), 3000.0);
+    // Arrivals every 3.3 ms, of which that at 10 s is not in the window.
+    assert_eq!(number(&report, "counts.offered"), 2999.0);
     hub.hub.wait_until("the hub says it", |said| said.contains("started again"));
     hub.home.run(&["agents"]).good().says(&["gen1", "gen2", "free"]);
 }
@@ -316,8 +317,10 @@ fn what_cannot_be_joined_or_chosen_is_said_in_one_sentence() {
     again.code(USAGE).warns(&["an agent of this name runs here already"]);
     let check = hub.home.run(&["agent", "check", &at_hub, "--name=gen1", "--allow=db1:5432"]);
     check.good().says(&["as gen1, by its certificate", "db1:5432", "opens no port"]);
-    let taken = hub.home.run(&["hub", &format!("--listen=127.0.0.1:{}", hub.port)]);
-    taken.code(FAILED).warns(&["does not start"]);
+    let listen = format!("--listen=127.0.0.1:{}", hub.port);
+    let again = hub.home.run(&["hub", &listen]);
+    again.code(USAGE).warns(&["a hub of this folder runs already"]);
+    stranger.run(&["hub", &listen]).code(FAILED).warns(&["does not start", "in use"]);
 }
 
 #[test]
@@ -431,7 +434,7 @@ fn hosts_of_their_own_begin_together_and_a_cut_network_loses_nothing() {
     crate::waiting::rest(std::time::Duration::from_secs(4));
     hosts.set_up(2, true);
     let report = report_of(run.end().good());
-    assert_eq!(number(&report, "counts.offered"), 3600.0);
+    assert_eq!(number(&report, "counts.offered"), 3599.0);
     for process in 1..=3 {
         let seconds = |name: &str| {
             let fact = format!("facts.processes.process_{process}_{name}_s");
@@ -445,5 +448,5 @@ fn hosts_of_their_own_begin_together_and_a_cut_network_loses_nothing() {
         }
         assert!(seconds("start_margin") > -0.01, "{}", seconds("start_margin"));
     }
-    assert!(LIMIT.as_secs() > 0 && agents.len() == 3);
+    drop(agents);
 }

@@ -57,7 +57,7 @@ impl Clock for ThreadClock {
     }
 
     fn origin_unix_ns(&self) -> u64 {
-        self.stop.common_unix_ns(self.origin)
+        self.stop.common_unix_ns(self.origin.unix_ns())
     }
 
     fn poll_until(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {

@@ -33,8 +33,8 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Returns the table of the generator's separate client processes, or of its agents; `None` if there
-/// are none.
+/// Returns the table of the generator's separate client processes, or of its agents; `None` if
+/// there are none.
 fn processes(report: &Report) -> Option<Block> {
     let facts = report.facts.get("processes")?;
     let are_agents = facts.contains_key("process_1_agent");

@@ -193,8 +193,8 @@ fn run(
 }
 
 /// Decides the plan of a job. With permissions, everything that they do not allow is refused before
-/// a script is executed, a file read or a target opened. Returns the plan with the target to connect
-/// to, and the text of the plan as it was understood.
+/// a script is executed, a file read or a target opened. Returns the plan with the target to
+/// connect to, and the text of the plan as it was understood.
 fn plan_of(
     agent_job: &AgentJob,
     permissions: Option<&Permissions>,

@@ -1,5 +1,5 @@
-//! The available transports: pipes, one that a program adds, and that of hosts which were chosen for
-//! a run. Not here: the trait (link).
+//! The available transports: pipes, one that a program adds, and that of hosts which were chosen
+//! for a run. Not here: the trait (link).
 
 use std::sync::OnceLock;
 

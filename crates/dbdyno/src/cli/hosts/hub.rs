@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
             Arg::new("address")
                 .long("address")
                 .value_name("nats://HOST:PORT")
-                .help("Address that agents are told [default: that of --listen, or this host's name]"),
+                .help("Address to print for agents [default: that of --listen, or this host's name]"),
         )
         .arg(
             Arg::new("nats_server")

@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::agent::{joining, options};
+use super::joining::{joining, options};
 use crate::cli::Outcome;
 use crate::shell::Shell;
 

@@ -4,6 +4,7 @@
 
 mod agent;
 mod hub;
+mod joining;
 mod list;
 mod manifest;
 
