@@ -57,7 +57,7 @@ pub fn decide(
     check_network(&values.network_delay, values.network_delay.value > 0, &target)?;
     check_network(&values.network_bandwidth, values.network_bandwidth.value.is_some(), &target)?;
     for (draft, group) in draft.groups.iter().zip(&groups) {
-        check_on_target(draft, group, &target)?;
+        check_on_target(draft, group, &target, n_agents.is_some())?;
     }
     check_group_targets(draft, &groups, &target, network)?;
     check_settle(&values.settle, &target)?;
@@ -220,14 +220,20 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
 
 /// Rejects separate client processes, or a storage engine, that the group's target does not
 /// support.
-fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
+fn check_on_target(
+    draft: &GroupDraft,
+    group: &Group,
+    target: &Target,
+    are_agents: bool,
+) -> Result<(), BadPlan> {
     if group.processes > 0 && drivers::is_in_memory(target) {
+        let name = if are_agents { "agents" } else { "processes" };
         let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
         let why = format!(
             "other processes cannot see {target}, which is in the memory of one: name a file, such \
-             as sqlite:bench.db, or leave processes out"
+             as sqlite:bench.db, or leave {name} out"
         );
-        return Err(from.bad_value("processes", why));
+        return Err(from.bad_value(name, why));
     }
     let Some(entry) = drivers::of_target(target) else { return Ok(()) };
     let refused = workload_of(group, 0)

@@ -550,7 +550,7 @@ fn another(row: &Parameter) -> String {
         ("workload", _) => "oltp-read-only".to_owned(),
         ("network_bandwidth", _) => "7MB/s".to_owned(),
         ("transactions", _) => "7 transactions".to_owned(),
-        ("processes", _) => "3".to_owned(),
+        ("processes" | "agents", _) => "3".to_owned(),
         ("wait_until", _) => "SELECT 1".to_owned(),
         (_, ParameterKind::Text) if row.default == "1" => "3".to_owned(),
         (_, ParameterKind::Choice(names)) => {
@@ -594,7 +594,9 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
     for row in PLAN.iter().map(|row| &row.parameter) {
         let head = match row.name {
             "name" => "",
-            "network_delay" | "network_bandwidth" => "name = 'plan'\ntarget = 'mariadb://a@b/c'\n",
+            "network_delay" | "network_bandwidth" | "agents" => {
+                "name = 'plan'\ntarget = 'mariadb://a@b/c'\n"
+            }
             _ => head,
         };
         let line = format!("{} = '{}'\n", row.name, another(row));

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use model::finding_catalog::CATALOG;
 use model::{
     ArrivalRate, Arrivals, CUT_OFF_AT, ClientMoments, CommitRisk, Counts, DbErrorKind, Disturbed,
-    ErrorCount, Event, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueAtEnd, QueueFull, StopCondition,
-    StopReason,
+    ErrorCount, Event, Fact, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueAtEnd, QueueFull,
+    StopCondition, StopReason,
 };
 use stats::Histogram;
 
@@ -1151,15 +1151,16 @@ fn an_agent_that_was_lost_is_named_and_hosts_of_agents_are_those_of_the_generato
         made.fact("processes", "process_1_agent", "gen1");
         made.fact("processes", "process_1_lost_at", "31.5 s: it has left");
     });
-    let with_agents = |are_here: [&str; 2]| {
+    let with_agents = |are_here: [bool; 2]| {
         let mut made = Made::closed();
         for (process, is_here) in (1..).zip(are_here) {
             made.fact("processes", &format!("process_{process}_clients"), "readers 4");
-            made.fact("processes", &format!("process_{process}_is_here"), is_here);
+            let is_here = Fact::new("processes", &format!("process_{process}_is_here"), is_here);
+            made.more.push(Event::Fact(is_here));
         }
         ids(&made).iter().any(|id| id == "same_host")
     };
-    assert_eq!([["yes", "no"], ["no", "no"]].map(with_agents), [true, false]);
+    assert_eq!([[true, false], [false, false]].map(with_agents), [true, false]);
 }
 
 #[test]

@@ -368,11 +368,22 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "tune", "show", "experiments"]),
     ("Other programs' command lines and files", &["sysbench", "pgbench", "translate"]),
     ("Data", &["build", "check", "settle", "drop"]),
-    ("Other hosts", &["hub", "agent", "agents"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
     (
         "Everything else",
-        &["datagen", "list", "config", "restore", "selfcheck", "completions", "man", "help"],
+        &[
+            "datagen",
+            "list",
+            "config",
+            "restore",
+            "selfcheck",
+            "hub",
+            "agent",
+            "agents",
+            "completions",
+            "man",
+            "help",
+        ],
     ),
 ];
 
@@ -387,8 +398,7 @@ fn in_sections(command: Command) -> Command {
     };
     let section = |(title, names): &(&str, &[&str])| {
         let line = |name: &&str| Some(format!("  {name:<NAME_ROOM$}{}\n", about(name)?));
-        let lines: String = names.iter().filter_map(line).collect();
-        if lines.is_empty() { lines } else { format!("{title}:\n{lines}\n") }
+        format!("{title}:\n{}\n", names.iter().filter_map(line).collect::<String>())
     };
     let sections: String = SECTIONS.iter().map(section).collect();
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n";

@@ -396,7 +396,7 @@ impl Agents {
                 fact("agent", host.name.as_str().into());
                 fact("machine", host.machine.as_str().into());
                 fact("cpus", u64::from(host.n_cpus).into());
-                fact("is_here", FactValue::from(if host.is_here { "yes" } else { "no" }));
+                fact("is_here", FactValue::YesNo(host.is_here));
             }
             let offsets = [("first", agent.first_offset), ("last", agent.last_offset)];
             for (name, offset) in offsets {

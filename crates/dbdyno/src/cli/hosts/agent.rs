@@ -11,7 +11,7 @@ use crate::shell::Shell;
 
 pub(super) fn command() -> Command {
     Command::new("agent")
-        .about("Lets this host take part in runs: it executes clients of other hosts' runs")
+        .about("Lets this host take part in runs of other hosts")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(joining(
