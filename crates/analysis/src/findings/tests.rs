@@ -1153,6 +1153,7 @@ fn an_agent_that_was_lost_is_named_and_hosts_of_agents_are_those_of_the_generato
     });
     let with_agents = |are_here: [bool; 2]| {
         let mut made = Made::closed();
+        made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
         for (process, is_here) in (1..).zip(are_here) {
             made.fact("processes", &format!("process_{process}_clients"), "readers 4");
             let is_here = Fact::new("processes", &format!("process_{process}_is_here"), is_here);

@@ -108,8 +108,10 @@ pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> Str
         let entry = |name: &&str| Some(((*name).to_owned(), about(command.find_subcommand(name)?)));
         lines.extend(aligned(names.iter().filter_map(entry).collect(), 0));
     }
-    let is_there = |name: &&&str| **name == "help" || command.find_subcommand(name).is_some();
-    let more: Vec<&str> = last.1.iter().filter(is_there).copied().collect();
+    let is_shown = |name: &&&str| {
+        command.find_subcommand(name).is_some() && !["completions", "man"].contains(*name)
+    };
+    let more: Vec<&str> = last.1.iter().filter(is_shown).copied().collect();
     lines.extend([String::new(), format!("More commands: {}", more.join(", "))]);
     lines.push("Begin with: dbdyno run tpcc, then dbdyno web. All of it: dbdyno --help".to_owned());
     lines.join("\n") + "\n"

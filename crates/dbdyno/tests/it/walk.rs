@@ -116,8 +116,9 @@ const WALKED: [(&str, usize); 9] = [
 ];
 
 /// Pages whose commands are only parsed, since they repeat commands of other tools at full size, or
-/// need tables of the reader.
-const PARSED: [&str; 2] = ["docs/how-to/from-other-tools.md", "docs/how-to/own-sql.md"];
+/// need tables or hosts of the reader.
+const PARSED: [&str; 3] =
+    ["docs/how-to/from-other-tools.md", "docs/how-to/own-sql.md", "docs/how-to/several-hosts.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
