@@ -365,6 +365,7 @@ impl Worker {
             name: self.name.clone(),
             machine: this_host::name(),
             boot_id: this_host::boot_id(),
+            pid_namespace: this_host::pid_namespace(),
             version: version_of_ours(),
             n_cpus: this_host::n_cpus(),
             load: this_host::load(),

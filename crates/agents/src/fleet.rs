@@ -160,13 +160,16 @@ impl Hosts for Fleet {
         };
         let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
         let places = pick(agents, &there).map_err(|not_had| Error::Failed(not_had.why))?;
-        let boot_id = this_host::boot_id();
+        let (boot_id, pid_namespace) = (this_host::boot_id(), this_host::pid_namespace());
         let hosts = places.iter().filter_map(|place| there.get(place));
         let hosts = hosts.map(|answered| AgentHost {
             name: answered.here.name.clone(),
             machine: answered.here.machine.clone(),
             n_cpus: answered.here.n_cpus,
             is_here: answered.here.boot_id == boot_id,
+            shares_processes: answered.here.boot_id == boot_id
+                && answered.here.pid_namespace == pid_namespace
+                && !pid_namespace.is_empty(),
         });
         let hosts: Vec<AgentHost> = hosts.collect();
         let seats = places.iter().zip(&hosts);
@@ -330,6 +333,7 @@ mod tests {
                 name: (*name).to_owned(),
                 machine: "host".to_owned(),
                 boot_id: String::new(),
+                pid_namespace: String::new(),
                 version: (*version).to_owned(),
                 n_cpus: 2,
                 load: 0.0,

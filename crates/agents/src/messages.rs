@@ -51,6 +51,8 @@ pub(crate) struct Here {
     pub(crate) machine: String,
     /// Identity of the host until it boots again.
     pub(crate) boot_id: String,
+    /// Identity of the namespace in which its process ids count.
+    pub(crate) pid_namespace: String,
     pub(crate) version: String,
     pub(crate) n_cpus: u32,
     /// Mean number of runnable processes over the last minute.

@@ -58,7 +58,7 @@ pub(super) enum FromAgent {
     Event(Event),
     /// All clients of the process have connected, and it waits for the start. `plan` is the plan
     /// that it executes, which must be that of the run.
-    Connected { plan: String },
+    Connected { plan: String, process_id: u32 },
     /// Time of the process's clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
     /// The arrival queue of the process is full, and the plan says to stop then.

@@ -68,6 +68,8 @@ struct Agent {
     /// Time at which its last message arrived, in nanoseconds since 1970.
     heard_unix_ns: u64,
     peer: Box<dyn Peer>,
+    /// Id of the process that an agent on this host has started; else `None`.
+    process_id: Option<u32>,
     outgoing: Arc<dyn Outgoing>,
     /// Clients of the process in each group, as text for the user, such as `readers 6`.
     clients: String,
@@ -206,7 +208,7 @@ impl Agents {
         while n_connected < self.list.len() {
             match self.received.recv_timeout(LOOK_EVERY) {
                 Ok(Received {
-                    message: Some(FromAgent::Connected { plan: theirs }),
+                    message: Some(FromAgent::Connected { plan: theirs, process_id }),
                     process,
                     ..
                 }) => {
@@ -216,6 +218,9 @@ impl Agents {
                             "{title} understands the plan differently: are both programs the same?"
                         )));
                     }
+                    let host = self.hosts.get(process);
+                    let is_visible = host.is_some_and(|host| host.shares_processes);
+                    self.list[process].process_id = is_visible.then_some(process_id);
                     n_connected += 1;
                 }
                 Ok(received) => {
@@ -250,7 +255,8 @@ impl Agents {
     /// Returns the number (from 1) and process id of each client process that runs on this machine.
     pub(super) fn processes(&self) -> Vec<(u32, u32)> {
         let numbered = (1..).zip(&self.list);
-        numbered.filter_map(|(number, agent)| Some((number, agent.peer.process_id()?))).collect()
+        let id = |agent: &Agent| agent.peer.process_id().or(agent.process_id);
+        numbered.filter_map(|(number, agent)| Some((number, id(agent)?))).collect()
     }
 
     /// Measures the offset of each client process's clock before the load. Returns how long before
@@ -510,6 +516,7 @@ impl Agent {
             title: listener.title,
             heard_unix_ns: 0,
             peer,
+            process_id: None,
             outgoing,
             clients,
             first_offset: None,

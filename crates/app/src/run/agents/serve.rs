@@ -157,7 +157,8 @@ fn run(
     };
     let mut start_margin_ns = 0;
     let mut start = |_| {
-        output.send(&FromAgent::Connected { plan: agreed.clone() });
+        let process_id = std::process::id();
+        output.send(&FromAgent::Connected { plan: agreed.clone(), process_id });
         match begins.recv() {
             Ok(unix_ns) => {
                 let start_ns = unix_ns.saturating_sub(origin.unix_ns());
