@@ -59,8 +59,8 @@ pub struct AgentHost {
     pub n_cpus: u32,
     /// Whether that host is this one.
     pub is_here: bool,
-    /// Whether process ids of the agent are those of this process: on this host, and in no container
-    /// of its own.
+    /// Whether process ids of the agent are those of this process: on this host, and in no
+    /// container of its own.
     pub shares_processes: bool,
 }
 
