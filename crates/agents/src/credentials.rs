@@ -1,9 +1,7 @@
-//! What a run or an agent keeps to connect to its hub again: a file that only its owner may read.
+//! Files with the credentials of runs and agents, which only their owner may read.
 
-use std::io::Write;
 use std::path::Path;
 
-use files::Unfinished;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +68,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     toml::from_str(&text).map_err(|error| format!("{shown}: {}", error.message()))
 }
 
-/// Writes a file of secrets, as a whole or not at all, which only its owner may read.
+/// Writes a file of secrets atomically, readable by its owner alone.
 pub(crate) fn write<T: Serialize>(path: &Path, secrets: &T) -> Result<(), String> {
     let text = toml::to_string(secrets).map_err(|error| error.to_string())?;
     write_text(path, &text)
@@ -78,13 +76,8 @@ pub(crate) fn write<T: Serialize>(path: &Path, secrets: &T) -> Result<(), String
 
 /// Writes a text that only its owner may read.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), String> {
-    let write = || {
-        let mut new = Unfinished::beside(path, 0o600)?;
-        new.file().write_all(text.as_bytes())?;
-        new.replace(path)
-    };
-    write()
-        .map_err(|error: std::io::Error| format!("{} cannot be written: {error}", path.display()))
+    let written = files::write_whole(path, 0o600, text.as_bytes());
+    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }
 
 /// Creates a folder that only its owner may enter.

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use app::Error;
-use files::Unfinished;
+use files::write_whole;
 use model::Target;
 use toml::{Table, Value};
 
@@ -157,8 +157,5 @@ pub(crate) fn write(file: &Path, setting: &Setting, value: Option<&str>) -> Resu
     };
     let folder = file.parent().expect("a file of ours has a folder");
     fs::create_dir_all(folder).map_err(failed)?;
-    // The old file stays until the new one is complete.
-    let mut new = Unfinished::beside(file, 0o600).map_err(failed)?;
-    new.file().write_all(lines.collect::<String>().as_bytes()).map_err(failed)?;
-    new.replace(file).map_err(failed)
+    write_whole(file, 0o600, lines.collect::<String>().as_bytes()).map_err(failed)
 }

@@ -6,4 +6,4 @@ mod plain;
 mod unfinished;
 
 pub use self::plain::{is_open_to_others, read_bytes, read_text, refuse_special};
-pub use self::unfinished::{Unfinished, folder_of, remove_leftovers};
+pub use self::unfinished::{Unfinished, folder_of, remove_leftovers, write_whole};

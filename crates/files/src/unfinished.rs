@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,15 @@ const LEFT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Unfinished {
     path: PathBuf,
     file: File,
+}
+
+/// Writes a file with the permissions `mode` less the umask, replacing an existing one. At each
+/// instant the file is the old or the new one as a whole, and nobody can read more of a new private
+/// file than `mode` allows.
+pub fn write_whole(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
+    let mut new = Unfinished::beside(path, mode)?;
+    new.file().write_all(bytes)?;
+    new.replace(path)
 }
 
 impl Unfinished {

@@ -4,12 +4,12 @@
 //! Not here: starting a service (`cli`).
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use app::Error;
-use files::Unfinished;
+use files::write_whole;
 use rustix::event::Timespec;
 use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -67,11 +67,7 @@ impl PidFile {
         let pidfile = PidFile { process: Process::current(), address: address.to_owned() };
         let text = serde_json::to_string(&pidfile).expect("it is of words and numbers");
         let path = path(store);
-        let written = Unfinished::beside(&path, 0o644).and_then(|mut new| {
-            new.file().write_all(text.as_bytes())?;
-            new.replace(&path)
-        });
-        match written {
+        match write_whole(&path, 0o644, text.as_bytes()) {
             Ok(()) => Ok(pidfile),
             // A read-only store is served all the same, but other processes cannot find the
             // service.

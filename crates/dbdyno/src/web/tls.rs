@@ -4,14 +4,14 @@
 //! Not here: when TLS is used (serve).
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use app::Error;
-use files::Unfinished;
+use files::write_whole;
 use model::Civil;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use rustls::ServerConfig;
@@ -136,16 +136,8 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
     params.distinguished_name.push(DnType::CommonName, "dbdyno web");
     let made = params.self_signed(&secret).map_err(|error| error.to_string())?;
     let wrong = |error: io::Error| error.to_string();
-    put(key, 0o600, &secret.serialize_pem()).map_err(wrong)?;
-    put(certificate, 0o644, &made.pem()).map_err(wrong)
-}
-
-/// Writes a file atomically. The file has its permissions (`mode`) from the beginning, so that
-/// others can never read a private one.
-fn put(path: &Path, mode: u32, text: &str) -> io::Result<()> {
-    let mut new = Unfinished::beside(path, mode)?;
-    new.file().write_all(text.as_bytes())?;
-    new.replace(path)
+    write_whole(key, 0o600, secret.serialize_pem().as_bytes()).map_err(wrong)?;
+    write_whole(certificate, 0o644, made.pem().as_bytes()).map_err(wrong)
 }
 
 fn is_private(key: &Path) -> Result<(), String> {
