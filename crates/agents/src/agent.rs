@@ -15,6 +15,7 @@ use app::Error;
 use app::run::{Permissions, version_of_ours};
 use monitor::wall_clock;
 use serde::{Deserialize, Serialize};
+use store::Process;
 
 use crate::broker::{Address, Broker, Connect, Listener, Message};
 use crate::certificates::Seed;
@@ -56,13 +57,22 @@ pub struct AgentOptions {
     pub token: Option<Token>,
     /// Name of the agent; `None` for the name of its host.
     pub name: Option<String>,
-    /// What runs may do on this host.
+    /// Permissions of runs on this host.
     pub permissions: Permissions,
     /// Largest number of bytes of results that wait for their delivery.
     pub spool_bytes: usize,
 }
 
-/// What an agent keeps, so that it can connect again without the token.
+impl AgentOptions {
+    /// Returns the name of the agent, and the path of the file with its key.
+    fn name_and_file(&self) -> (String, PathBuf) {
+        let name = self.name.clone().unwrap_or_else(default_name);
+        let path = self.folder.join(format!("{name}.toml"));
+        (name, path)
+    }
+}
+
+/// State of an agent on disk, with which it connects again without the token.
 #[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     name: String,
@@ -110,14 +120,13 @@ impl Agent {
     /// Joins the hub. Fails with a sentence if the hub cannot be reached, is another one than that
     /// of the token, or refuses the agent.
     pub fn join(options: AgentOptions) -> Result<Agent, Error> {
-        let name = options.name.clone().unwrap_or_else(default_name);
+        let (name, path) = options.name_and_file();
         if !model::is_agent_name(&name) {
             return Err(Error::Usage(format!(
                 "'{name}' is no name of an agent: give --name with letters, digits, '-' and '.'"
             )));
         }
         credentials::make_folder(&options.folder).map_err(Error::Failed)?;
-        let path = options.folder.join(format!("{name}.toml"));
         let lock = lock::take(
             &path.with_extension("lock"),
             || "an agent of this name runs here already: stop it, or give this one another --name",
@@ -184,8 +193,7 @@ impl Drop for Agent {
 
 /// Returns how an agent with these options would join, in words, without joining.
 pub fn inspect(options: &AgentOptions) -> String {
-    let name = options.name.clone().unwrap_or_else(default_name);
-    let path = options.folder.join(format!("{name}.toml"));
+    let (name, path) = options.name_and_file();
     let now_s = unix_s();
     let left = |expires_s: u64| {
         let left_s = expires_s.saturating_sub(now_s);
@@ -260,7 +268,7 @@ fn enrol(hub: &Address, token: &Token, name: &str) -> Result<Kept, Error> {
     let (answer, answers) = channel();
     let connect = Connect {
         address: hub.clone(),
-        tls: client_config(token.authority, Shown::new(certificate, &token.seed)),
+        tls: client_config(token.authority, Shown::new(certificate.der().to_vec(), &token.seed)),
         name: format!("joining {name}"),
         subjects: vec![format!("{JOINED}.{word}")],
     };
@@ -364,8 +372,7 @@ impl Worker {
             unix_ns: wall_clock::unix_ns(),
             name: self.name.clone(),
             machine: this_host::name(),
-            boot_id: this_host::boot_id(),
-            pid_namespace: this_host::pid_namespace(),
+            process: Process::current(),
             version: version_of_ours(),
             n_cpus: this_host::n_cpus(),
             load: this_host::load(),
@@ -385,9 +392,9 @@ impl Listener for Worker {
             return;
         }
         match word_for(self.place, message.subject) {
-            Some(word) if message.is_unread => {
+            Some(word) if message.has_no_responder => {
                 let known = self.conversations().open.get(word).cloned();
-                known.iter().for_each(|conversation| conversation.unread());
+                known.iter().for_each(|conversation| conversation.no_responder());
             }
             Some(RENEW) => self.renewal.take(message.bytes),
             Some(word) => {

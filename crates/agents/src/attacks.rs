@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::run::version_of_ours;
-use model::Host;
 use monitor::wall_clock;
+use rcgen::Certificate;
 use tempfile::TempDir;
 
 use crate::broker::{Address, Broker, Connect, Listener, Message};
-use crate::certificates::{Authority, Seed, Validity, self_signed};
+use crate::certificates::{Authority, CertificateError, Seed, Validity, self_signed};
 use crate::credentials::{self, Credentials};
 use crate::hub::{Hub, HubOptions, run_file};
 use crate::messages::{Answer, Ask, decode, encode};
@@ -33,7 +33,7 @@ impl Victim {
     fn new() -> Victim {
         let folder = TempDir::new().unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let listen = Host { name: "127.0.0.1".to_owned(), port: Some(port) };
+        let listen = Address { host: "127.0.0.1".to_owned(), port };
         let options = HubOptions {
             folder: folder.path().join("hub"),
             listen,
@@ -63,7 +63,7 @@ impl Victim {
     /// Returns the keys of everybody who has the token.
     fn joiner(&self) -> Keys {
         let Token { authority, seed, .. } = self.token();
-        Keys { authority, certificate: self.token().certificate().unwrap(), seed }
+        Keys { authority, certificate: der(self.token().certificate()), seed }
     }
 
     /// Joins as an agent, whose keys are returned with its place.
@@ -85,7 +85,11 @@ impl Victim {
     }
 }
 
-/// What one side can show at the broker.
+fn der(certificate: Result<Certificate, CertificateError>) -> Vec<u8> {
+    certificate.unwrap().der().to_vec()
+}
+
+/// Key and certificate of a client of the broker.
 struct Keys {
     authority: [u8; 32],
     seed: Seed,
@@ -212,10 +216,10 @@ fn nobody_connects_without_a_certificate_of_the_hub() {
     let validity = Validity::of(unix_s(), 3600);
     let seed = Seed::new();
     let stranger = Authority::new(Seed::new(), validity);
-    let by_stranger = |name: &str| stranger.sign(name, &seed.public_key(), validity).unwrap();
-    let by_itself = |name: &str| self_signed(name, &seed, validity).unwrap();
+    let by_stranger = |name: &str| der(stranger.sign(name, &seed.public_key(), validity));
+    let by_itself = |name: &str| der(self_signed(name, &seed, validity));
     let old = Validity::of(unix_s() - 10 * 24 * 3600, 3600);
-    let expired = self_signed(token::JOIN, &victim.token().seed, old).unwrap();
+    let expired = der(self_signed(token::JOIN, &victim.token().seed, old));
     let run = victim.run();
     let attempts = [
         ("an agent by another authority", by_stranger(&agent_name(0)), seed.clone()),

@@ -13,6 +13,7 @@ use std::time::Duration;
 use async_nats::{Client, ConnectError, ConnectOptions, Event, StatusCode, Subscriber};
 use futures_util::StreamExt;
 use futures_util::stream::SelectAll;
+use model::Host;
 use rustls::ClientConfig;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
@@ -23,7 +24,7 @@ pub const PORT: u16 = 4222;
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Longest wait before another attempt to connect again.
 const RECONNECT_WITHIN: Duration = Duration::from_secs(1);
-/// Interval of [`Listener::tick`].
+/// Interval at which [`Listener::tick`] is called.
 const TICK: Duration = Duration::from_millis(100);
 /// Longest time for sending what is left when a connection is closed.
 const CLOSE_WITHIN: Duration = Duration::from_secs(1);
@@ -41,40 +42,47 @@ impl Address {
     /// Reads an address such as `nats://host:4222`, `host` or `[::1]:4222`.
     pub fn parse(text: &str) -> Result<Address, String> {
         let bad = || format!("'{text}' is no address of a hub: give one like nats://host:{PORT}");
-        let rest = text.trim().trim_end_matches('/');
-        let rest = rest.strip_prefix("nats://").or_else(|| rest.strip_prefix("tls://"));
-        let rest = rest.unwrap_or(text.trim());
-        let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((host, port)) => (host, port.strip_prefix(':')),
-            None if rest.matches(':').count() > 1 => return Err(bad()),
-            None => match rest.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
-                None => (rest, None),
-            },
-        };
-        let port = port.map_or(Ok(PORT), |port| port.parse()).map_err(|_| bad())?;
+        let plain = text.trim().trim_end_matches('/');
+        let rest = plain.strip_prefix("nats://").or_else(|| plain.strip_prefix("tls://"));
+        let host = Host::parse(rest.unwrap_or(plain)).map_err(|_| bad())?;
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:".contains(letter);
-        match !host.is_empty() && host.chars().all(is_plain) && port > 0 {
-            true => Ok(Address { host: host.to_owned(), port }),
-            false => Err(bad()),
-        }
+        let is_address = host.name.chars().all(is_plain) && host.port != Some(0);
+        if is_address { Ok(Address::from(host)) } else { Err(bad()) }
+    }
+
+    /// Returns the address at which clients reach a server that listens here. On a host that
+    /// listens on all of its addresses, that is `name`.
+    pub(crate) fn reached_at(&self, name: &str) -> Address {
+        let is_any = matches!(self.host.as_str(), "0.0.0.0" | "::");
+        let host = if is_any { name } else { &self.host };
+        Address { host: host.to_owned(), port: self.port }
+    }
+
+    /// Returns host and port, such as `[::1]:4222`.
+    pub(crate) fn host_and_port(&self) -> String {
+        Host { name: self.host.clone(), port: Some(self.port) }.to_string()
+    }
+}
+
+/// A host without a port has that of NATS.
+impl From<Host> for Address {
+    fn from(host: Host) -> Address {
+        Address { host: host.name, port: host.port.unwrap_or(PORT) }
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "nats://[{}]:{}", self.host, self.port),
-            false => write!(f, "nats://{}:{}", self.host, self.port),
-        }
+        write!(f, "nats://{}", self.host_and_port())
     }
 }
 
 /// A message that the broker has delivered to this side.
 pub(crate) struct Message<'a> {
     pub(crate) subject: &'a str,
-    /// Whether the broker says that nobody reads what was published with this subject as its reply.
-    pub(crate) is_unread: bool,
+    /// Whether this is the broker's report of "no responders" (status 503) to a message whose reply
+    /// subject this is.
+    pub(crate) has_no_responder: bool,
     pub(crate) bytes: &'a [u8],
 }
 
@@ -96,7 +104,7 @@ pub(crate) trait Listener: Send + Sync {
 enum Command {
     Publish {
         subject: String,
-        unread_at: Option<String>,
+        reply: Option<String>,
         bytes: Vec<u8>,
     },
     /// Closes the connection, and then drops this.
@@ -110,7 +118,7 @@ pub(crate) struct Broker {
     is_connected: Arc<AtomicBool>,
 }
 
-/// What is needed for a connection.
+/// Arguments for connecting to a broker.
 pub(crate) struct Connect {
     pub(crate) address: Address,
     pub(crate) tls: ClientConfig,
@@ -146,15 +154,15 @@ impl Broker {
 
     /// Sends a message, if the connection is there; else it is lost.
     pub(crate) fn publish(&self, subject: &str, bytes: Vec<u8>) {
-        self.publish_noting(subject, None, bytes);
+        self.publish_with_reply(subject, None, bytes);
     }
 
-    /// Sends a message, if the connection is there; else it is lost. If nobody reads the subject,
-    /// the broker says so on the subject `unread_at`.
-    pub(crate) fn publish_noting(&self, subject: &str, unread_at: Option<&str>, bytes: Vec<u8>) {
+    /// Publishes a message with a reply subject, on which the broker reports "no responders".
+    /// Without a connection, the message is lost.
+    pub(crate) fn publish_with_reply(&self, subject: &str, reply: Option<&str>, bytes: Vec<u8>) {
         if self.is_connected() {
-            let (subject, unread_at) = (subject.to_owned(), unread_at.map(str::to_owned));
-            let _ = self.commands.send(Command::Publish { subject, unread_at, bytes });
+            let (subject, reply) = (subject.to_owned(), reply.map(str::to_owned));
+            let _ = self.commands.send(Command::Publish { subject, reply, bytes });
         }
     }
 
@@ -163,8 +171,7 @@ impl Broker {
         self.is_connected.load(Ordering::Acquire)
     }
 
-    /// Sends what was published, and closes the connection. Waits until that is done, for at most
-    /// two seconds.
+    /// Flushes and closes the connection. Blocks until then, at most two seconds.
     pub(crate) fn close(&self) {
         let (closing, closed) = channel();
         if self.commands.send(Command::Close(closing)).is_ok() {
@@ -208,15 +215,15 @@ async fn live(
             Some(message) = messages.next() => listener.message(
                 &Message {
                     subject: message.subject.as_str(),
-                    is_unread: message.status == Some(StatusCode::NO_RESPONDERS),
+                    has_no_responder: message.status == Some(StatusCode::NO_RESPONDERS),
                     bytes: &message.payload,
                 },
                 broker,
             ),
             command = received.recv() => match command {
                 // Fails only for a subject that cannot be, or a message that is too large.
-                Some(Command::Publish { subject, unread_at, bytes }) => drop(match unread_at {
-                    Some(at) => client.publish_with_reply(subject, at, bytes.into()).await,
+                Some(Command::Publish { subject, reply, bytes }) => drop(match reply {
+                    Some(reply) => client.publish_with_reply(subject, reply, bytes.into()).await,
                     None => client.publish(subject, bytes.into()).await,
                 }),
                 Some(Command::Close(closing)) => break Some(closing),

@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use model::Host;
 use rustix::process::{Pid, Signal, kill_process};
 use servers::Watchdog;
 
+use crate::broker::Address;
 use crate::credentials::write_text;
 use crate::subjects::all_rights;
 
@@ -62,9 +62,9 @@ impl Files {
 
     /// Writes the settings of the broker, which listens on this address. Every client must show a
     /// certificate, whose name decides what it may do. There is no page of statistics.
-    pub(crate) fn write_settings(&self, listen: &Host, port: u16) -> Result<(), String> {
+    pub(crate) fn write_settings(&self, listen: &Address) -> Result<(), String> {
         let quoted = |path: &Path| format!("{:?}", path.display().to_string());
-        let listen = Host { name: listen.name.clone(), port: Some(port) };
+        let listen = listen.host_and_port();
         let mut text = format!(
             "server_name: dbdyno\nlisten: \"{listen}\"\nmax_payload: {MESSAGE_BYTES_MAX}\n\
              max_pending: {PENDING_BYTES_MAX}\nping_interval: \"5s\"\nping_max: 3\n\

@@ -1,26 +1,25 @@
 //! Certificates with which runs, agents and the hub's broker know each other: an authority of the
 //! hub's own, and what it signs. All keys are Ed25519.
 //!
-//! Not here: who gets a certificate (hub), and what its name may do (broker_settings).
+//! Not here: who gets a certificate (hub), and what its name may do (subjects).
 
 use std::fmt;
 use std::ops::Add;
 use std::time::Duration;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, PKCS_ED25519, PublicKeyData, SignatureAlgorithm,
+    BasicConstraints, Certificate, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_ED25519, PublicKeyData, SignatureAlgorithm,
 };
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use sha2::{Digest, Sha256};
 
 /// Name in the certificate of the broker. Agents and runs accept no other name.
 pub(crate) const BROKER: &str = "broker.dbdyno";
-/// Time in seconds before its creation from which a certificate is valid, for hosts whose clock is
-/// behind.
-pub(crate) const EARLIER_S: u64 = 60 * 60;
+/// Seconds by which certificates are dated back, so that hosts with a slow clock accept them.
+const EARLIER_S: u64 = 60 * 60;
 
-/// What could not be done with a key or a certificate.
+/// Error from creating or signing a certificate.
 #[derive(Debug)]
 pub(crate) struct CertificateError(rcgen::Error);
 
@@ -116,19 +115,18 @@ impl Authority {
         params
     }
 
-    /// Returns the authority's own certificate (DER).
-    pub(crate) fn certificate(&self) -> Result<Vec<u8>, CertificateError> {
-        let made = self.params().self_signed(&self.seed.key_pair()).map_err(CertificateError)?;
-        Ok(made.der().to_vec())
+    /// Returns the authority's own certificate.
+    pub(crate) fn certificate(&self) -> Result<Certificate, CertificateError> {
+        self.params().self_signed(&self.seed.key_pair()).map_err(CertificateError)
     }
 
-    /// Returns a certificate (DER) for a name and the owner of a key.
+    /// Returns a certificate for a name and the owner of a key.
     pub(crate) fn sign(
         &self,
         name: &str,
         key: &PublicKey,
         validity: Validity,
-    ) -> Result<Vec<u8>, CertificateError> {
+    ) -> Result<Certificate, CertificateError> {
         let mut params = params_of(name, validity);
         let usage = match name {
             BROKER => ExtendedKeyUsagePurpose::ServerAuth,
@@ -136,22 +134,20 @@ impl Authority {
         };
         params.extended_key_usages = vec![usage];
         let issuer = Issuer::new(self.params(), self.seed.key_pair());
-        let made = params.signed_by(key, &issuer).map_err(CertificateError)?;
-        Ok(made.der().to_vec())
+        params.signed_by(key, &issuer).map_err(CertificateError)
     }
 }
 
-/// Returns a certificate (DER) that its own key has signed. The same arguments make the same bytes,
+/// Returns a certificate that its own key has signed. The same arguments make the same bytes,
 /// so two sides that know the seed need not exchange it.
 pub(crate) fn self_signed(
     name: &str,
     seed: &Seed,
     validity: Validity,
-) -> Result<Vec<u8>, CertificateError> {
+) -> Result<Certificate, CertificateError> {
     let mut params = params_of(name, validity);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-    let made = params.self_signed(&seed.key_pair()).map_err(CertificateError)?;
-    Ok(made.der().to_vec())
+    params.self_signed(&seed.key_pair()).map_err(CertificateError)
 }
 
 /// Returns the SHA-256 of a certificate (DER).
@@ -166,9 +162,10 @@ mod tests {
     #[test]
     fn the_same_seed_makes_the_same_certificates() {
         let (seed, validity) = (Seed([7; 32]), Validity::of(1_800_000_000, 86_400));
-        let certificate = || self_signed("join.dbdyno", &seed, validity).unwrap();
+        let certificate = || self_signed("join.dbdyno", &seed, validity).unwrap().der().to_vec();
         assert_eq!(certificate(), certificate());
-        let authority = || Authority::new(seed.clone(), validity).certificate().unwrap();
+        let authority =
+            || Authority::new(seed.clone(), validity).certificate().unwrap().der().to_vec();
         assert_eq!(authority(), authority());
         assert_ne!(fingerprint(&authority()), fingerprint(&certificate()));
         assert_ne!(Seed::new().0, Seed::new().0);

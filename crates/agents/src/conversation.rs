@@ -16,20 +16,20 @@ use crate::broker::Broker;
 use crate::delivery::{Full, Inbox, Outbox, Taken};
 use crate::frame::Frame;
 
-/// Time without any frame of the other side after which it counts as lost.
+/// Time without any frame after which the other side counts as lost.
 pub(crate) const SILENT_NS: u64 = 20 * NS_PER_S;
 
-/// Time during which nobody reads the subject of the other side after which it has left: longer
-/// than it needs to connect again to a broker that was restarted.
-const UNREAD_NS: u64 = 5 * NS_PER_S;
+/// Time with "no responders" after which the other side counts as disconnected. It is longer than a
+/// reconnection to a restarted broker takes.
+const NO_RESPONDER_NS: u64 = 5 * NS_PER_S;
 
 /// A conversation, of one run with one agent.
 pub(crate) struct Conversation {
     /// Subject on which the other side reads.
     subject: String,
-    /// Subject on which the broker says that nobody reads there; `None` if that is not asked.
-    unread_at: Option<String>,
-    /// The other side, for people.
+    /// Reply subject on which the broker reports that `subject` has no responders.
+    no_responder_at: Option<String>,
+    /// Name of the other side in messages for the user.
     other: String,
     broker: Broker,
     began: Instant,
@@ -43,33 +43,33 @@ struct State {
     /// Messages that have arrived and are not yet taken.
     received: VecDeque<Vec<u8>>,
     heard_ns: u64,
-    /// Time at which the broker first said that nobody reads the subject, since somebody was heard.
-    unread_ns: Option<u64>,
+    /// Time of the first report of "no responders" since the last frame of the other side.
+    no_responder_ns: Option<u64>,
     /// Why the conversation has ended; `None` while it lasts.
     ended: Option<String>,
 }
 
 impl Conversation {
-    /// Begins a conversation with `other`, who reads on `subject`. At most `kept_bytes_max` bytes
-    /// that did not arrive are kept.
+    /// Begins a conversation with `other`, which reads on `subject`. It keeps at most
+    /// `unacked_bytes_max` bytes that are not acknowledged.
     pub(crate) fn new(
         broker: Broker,
-        (subject, unread_at): (String, Option<String>),
+        (subject, no_responder_at): (String, Option<String>),
         other: String,
-        kept_bytes_max: usize,
+        unacked_bytes_max: usize,
     ) -> Arc<Conversation> {
         Arc::new(Conversation {
             subject,
-            unread_at,
+            no_responder_at,
             other,
             broker,
             began: wall_clock::now(),
             state: Mutex::new(State {
-                outbox: Outbox::new(kept_bytes_max),
+                outbox: Outbox::new(unacked_bytes_max),
                 inbox: Inbox::default(),
                 received: VecDeque::new(),
                 heard_ns: 0,
-                unread_ns: None,
+                no_responder_ns: None,
                 ended: None,
             }),
             changed: Condvar::new(),
@@ -90,7 +90,7 @@ impl Conversation {
 
     /// Sends what may be sent now.
     fn pump(&self, state: &mut State) {
-        // What is published without a connection is lost, and would only be sent again.
+        // Without a connection, a published part would be lost and retransmitted.
         while self.broker.is_connected()
             && let Some(frame) = state.outbox.take()
         {
@@ -105,19 +105,18 @@ impl Conversation {
         if state.ended.is_some() {
             return;
         }
-        (state.heard_ns, state.unread_ns) = (now_ns, None);
+        (state.heard_ns, state.no_responder_ns) = (now_ns, None);
         match frame {
             Frame::Part { number, is_last, bytes } => {
                 match state.inbox.take(number, is_last, &bytes) {
                     Taken::Message(message) => {
                         state.received.push_back(message);
-                        self.publish(&state.inbox.arrived());
+                        self.publish(&state.inbox.ack());
                         self.changed.notify_all();
                     }
-                    Taken::Begun => {}
-                    Taken::Repeated => self.publish(&state.inbox.arrived()),
-                    Taken::Early => {
-                        state.inbox.missing().iter().for_each(|frame| self.publish(frame));
+                    Taken::Incomplete | Taken::Duplicate => self.publish(&state.inbox.ack()),
+                    Taken::Gap => {
+                        state.inbox.nack().iter().for_each(|frame| self.publish(frame));
                     }
                     Taken::TooLarge => {
                         let why = format!("{} sent a message larger than 256 MiB", self.other);
@@ -125,14 +124,14 @@ impl Conversation {
                     }
                 }
             }
-            Frame::Arrived { next } => {
-                state.outbox.confirm(next, now_ns);
+            Frame::Ack { next } => {
+                state.outbox.acknowledge(next, now_ns);
                 self.pump(&mut state);
                 self.changed.notify_all();
             }
-            Frame::Missing { next } => {
-                state.outbox.confirm(next, now_ns);
-                state.outbox.send_again(now_ns);
+            Frame::Nack { next } => {
+                state.outbox.acknowledge(next, now_ns);
+                state.outbox.retransmit(now_ns);
                 self.pump(&mut state);
             }
             Frame::End { why } => {
@@ -142,13 +141,13 @@ impl Conversation {
         }
     }
 
-    /// Notes that nobody reads what is sent: the other side has left, or the broker was restarted.
-    pub(crate) fn unread(&self) {
+    /// Notes a report of "no responders": the other side, or the broker, was disconnected.
+    pub(crate) fn no_responder(&self) {
         let now_ns = self.now_ns();
-        self.state().unread_ns.get_or_insert(now_ns);
+        self.state().no_responder_ns.get_or_insert(now_ns);
     }
 
-    /// Does what is due: sends parts again, and signs of life. To be called ten times a second.
+    /// Sends due retransmissions and heartbeats. Call it ten times a second.
     pub(crate) fn tick(&self) {
         let now_ns = self.now_ns();
         let mut state = self.state();
@@ -161,7 +160,7 @@ impl Conversation {
             self.end_locked(&mut state, why);
             return;
         }
-        if state.unread_ns.is_some_and(|since_ns| now_ns - since_ns >= UNREAD_NS) {
+        if state.no_responder_ns.is_some_and(|since_ns| now_ns - since_ns >= NO_RESPONDER_NS) {
             let why = "its connection to the hub is closed".to_owned();
             self.end_locked(&mut state, why);
             return;
@@ -169,15 +168,15 @@ impl Conversation {
         state.outbox.tick(now_ns);
         self.pump(&mut state);
         if let Some(sign) = state.inbox.tick(now_ns) {
-            let unread_at = self.unread_at.as_deref();
-            self.broker.publish_noting(&self.subject, unread_at, sign.encode());
+            let no_responder_at = self.no_responder_at.as_deref();
+            self.broker.publish_with_reply(&self.subject, no_responder_at, sign.encode());
         }
     }
 
-    /// Sends everything again that did not arrive, since the connection is new.
+    /// Retransmits all unacknowledged parts after a reconnection.
     pub(crate) fn connected(&self) {
         let mut state = self.state();
-        state.outbox.send_again(self.now_ns());
+        state.outbox.retransmit(self.now_ns());
         self.pump(&mut state);
     }
 

@@ -1,38 +1,37 @@
-//! Delivery of messages over a broker that may lose, repeat or reorder what it carries: each
-//! arrives once and in order. Parts are numbered, kept until the other side has confirmed them, and
-//! sent again when one is missing or nothing is confirmed for a while ("go back n").
+//! Reliable delivery over a broker that may lose, repeat or reorder messages: each message arrives
+//! once and in order. Parts have sequence numbers. The sender keeps them until they are
+//! acknowledged, and retransmits after a gap or a timeout (Go-Back-N).
 //!
 //! Not here: the connection to the broker, and a clock.
 
 use std::collections::VecDeque;
 
+use app::run::MESSAGE_BYTES_MAX;
 use model::{NS_PER_MS, NS_PER_S};
 
 use crate::frame::{Frame, PART_BYTES_MAX};
 
-/// Largest number of bytes that are on their way and not confirmed. A broker disconnects a receiver
-/// that is 64 MiB behind.
-const ON_THE_WAY_BYTES_MAX: usize = 4 << 20;
-/// Time after which parts that are not confirmed are sent again.
-const AGAIN_AFTER_NS: u64 = 500 * NS_PER_MS;
-/// Interval of signs of life.
-const SIGN_EVERY_NS: u64 = NS_PER_S;
-/// Largest size of a received message; a larger one ends the conversation.
-const MESSAGE_BYTES_MAX: usize = 256 << 20;
+/// Largest number of unacknowledged bytes in flight. A broker disconnects a receiver that is 64 MiB
+/// behind.
+const IN_FLIGHT_BYTES_MAX: usize = 4 << 20;
+/// Retransmission timeout: time without an acknowledgement.
+const RETRANSMIT_AFTER_NS: u64 = 500 * NS_PER_MS;
+/// Interval of heartbeats, which also repeat the last acknowledgement.
+const HEARTBEAT_EVERY_NS: u64 = NS_PER_S;
 
 /// Sending side of a conversation.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Parts that are not confirmed, in order; the first one has the number `first`.
+    /// Unacknowledged parts, in order; the first one has the sequence number `first`.
     parts: VecDeque<(bool, Vec<u8>)>,
     first: u64,
     /// Number of the part to send next, at least `first`.
     next: u64,
     /// Sum of the bytes in `parts`.
-    kept_bytes: usize,
-    kept_bytes_max: usize,
-    on_the_way_bytes: usize,
-    /// Time of the last confirmation, or of the first part that is not confirmed.
+    unacked_bytes: usize,
+    unacked_bytes_max: usize,
+    in_flight_bytes: usize,
+    /// Time of the last acknowledgement, or of the first unacknowledged part.
     progress_ns: u64,
 }
 
@@ -41,15 +40,15 @@ pub(crate) struct Outbox {
 pub(crate) struct Full;
 
 impl Outbox {
-    /// Creates an outbox that keeps at most this number of bytes that are not confirmed.
-    pub(crate) fn new(kept_bytes_max: usize) -> Outbox {
+    /// Creates an outbox that keeps at most this number of unacknowledged bytes.
+    pub(crate) fn new(unacked_bytes_max: usize) -> Outbox {
         Outbox {
             parts: VecDeque::new(),
             first: 0,
             next: 0,
-            kept_bytes: 0,
-            kept_bytes_max,
-            on_the_way_bytes: 0,
+            unacked_bytes: 0,
+            unacked_bytes_max,
+            in_flight_bytes: 0,
             progress_ns: 0,
         }
     }
@@ -57,13 +56,13 @@ impl Outbox {
     /// Adds a message, to be sent by [`Outbox::take`]. Fails if it would be too much to keep. A
     /// message alone is always kept.
     pub(crate) fn push(&mut self, message: &[u8], now_ns: u64) -> Result<(), Full> {
-        if !self.parts.is_empty() && self.kept_bytes + message.len() > self.kept_bytes_max {
+        if !self.parts.is_empty() && self.unacked_bytes + message.len() > self.unacked_bytes_max {
             return Err(Full);
         }
         if self.parts.is_empty() {
             self.progress_ns = now_ns;
         }
-        self.kept_bytes += message.len();
+        self.unacked_bytes += message.len();
         let mut chunks = message.chunks(PART_BYTES_MAX).peekable();
         if chunks.peek().is_none() {
             self.parts.push_back((true, Vec::new()));
@@ -74,28 +73,28 @@ impl Outbox {
         Ok(())
     }
 
-    /// Returns the next part to send now; `None` if all are sent, or too many are on their way.
+    /// Returns the next part to send now; `None` if all are sent, or too many bytes are in flight.
     pub(crate) fn take(&mut self) -> Option<Frame> {
         let (is_last, bytes) = self.parts.get((self.next - self.first) as usize)?;
-        if self.on_the_way_bytes > 0 && self.on_the_way_bytes + bytes.len() > ON_THE_WAY_BYTES_MAX {
+        if self.in_flight_bytes > 0 && self.in_flight_bytes + bytes.len() > IN_FLIGHT_BYTES_MAX {
             return None;
         }
         let frame = Frame::Part { number: self.next, is_last: *is_last, bytes: bytes.clone() };
-        self.on_the_way_bytes += bytes.len();
+        self.in_flight_bytes += bytes.len();
         self.next += 1;
         Some(frame)
     }
 
-    /// Notes that all parts before `next` have arrived. Ignores a number that cannot be true.
-    pub(crate) fn confirm(&mut self, next: u64, now_ns: u64) {
+    /// Drops all parts before `next`, which have arrived. Ignores an impossible number.
+    pub(crate) fn acknowledge(&mut self, next: u64, now_ns: u64) {
         if next <= self.first || next > self.first + self.parts.len() as u64 {
             return;
         }
         while self.first < next {
             let (_, bytes) = self.parts.pop_front().expect("as many parts as were counted");
-            self.kept_bytes -= bytes.len();
+            self.unacked_bytes -= bytes.len();
             if self.first < self.next {
-                self.on_the_way_bytes -= bytes.len();
+                self.in_flight_bytes -= bytes.len();
             }
             self.first += 1;
         }
@@ -103,19 +102,20 @@ impl Outbox {
         self.progress_ns = now_ns;
     }
 
-    /// Makes all parts that are not confirmed be sent again, such as after a reconnection.
-    pub(crate) fn send_again(&mut self, now_ns: u64) {
-        (self.next, self.on_the_way_bytes, self.progress_ns) = (self.first, 0, now_ns);
+    /// Makes [`Outbox::take`] return all unacknowledged parts again, such as after a reconnection.
+    pub(crate) fn retransmit(&mut self, now_ns: u64) {
+        (self.next, self.in_flight_bytes, self.progress_ns) = (self.first, 0, now_ns);
     }
 
-    /// Sends parts again that were not confirmed for half a second.
+    /// Retransmits if nothing was acknowledged for half a second.
     pub(crate) fn tick(&mut self, now_ns: u64) {
-        if self.next > self.first && now_ns.saturating_sub(self.progress_ns) >= AGAIN_AFTER_NS {
-            self.send_again(now_ns);
+        if self.next > self.first && now_ns.saturating_sub(self.progress_ns) >= RETRANSMIT_AFTER_NS
+        {
+            self.retransmit(now_ns);
         }
     }
 
-    /// Whether everything that was sent is confirmed.
+    /// Whether all messages are acknowledged.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -126,24 +126,24 @@ impl Outbox {
 pub(crate) struct Inbox {
     /// Number of the next part.
     next: u64,
-    /// Parts of the message that has not arrived as a whole.
+    /// Bytes of the message whose last part has not arrived.
     begun: Vec<u8>,
-    /// A missing part was asked for, so it is not asked for again until it, or a second passes.
-    has_asked: bool,
-    sign_ns: u64,
+    /// Whether the present gap was reported, so that it is reported once a second.
+    has_nacked: bool,
+    heartbeat_ns: u64,
 }
 
-/// What a received part means.
+/// Effect of a received part.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// It ends this message. The other side is to be told.
+    /// It completes this message. Acknowledge it.
     Message(Vec<u8>),
-    /// It belongs to a message that is not whole.
-    Begun,
-    /// It has arrived before. The other side is to be told.
-    Repeated,
-    /// An earlier part has not arrived. The other side is to be told, unless it was.
-    Early,
+    /// It is not the last part of its message. Acknowledge it.
+    Incomplete,
+    /// It has arrived before. Acknowledge it again.
+    Duplicate,
+    /// An earlier part is missing. Send [`Inbox::nack`].
+    Gap,
     /// The message is larger than 256 MiB.
     TooLarge,
 }
@@ -152,39 +152,39 @@ impl Inbox {
     /// Takes a part of a message.
     pub(crate) fn take(&mut self, number: u64, is_last: bool, bytes: &[u8]) -> Taken {
         match number.cmp(&self.next) {
-            std::cmp::Ordering::Less => return Taken::Repeated,
-            std::cmp::Ordering::Greater => return Taken::Early,
+            std::cmp::Ordering::Less => return Taken::Duplicate,
+            std::cmp::Ordering::Greater => return Taken::Gap,
             std::cmp::Ordering::Equal => {}
         }
         if self.begun.len() + bytes.len() > MESSAGE_BYTES_MAX {
             return Taken::TooLarge;
         }
-        (self.next, self.has_asked) = (self.next + 1, false);
+        (self.next, self.has_nacked) = (self.next + 1, false);
         self.begun.extend_from_slice(bytes);
         match is_last {
             true => Taken::Message(std::mem::take(&mut self.begun)),
-            false => Taken::Begun,
+            false => Taken::Incomplete,
         }
     }
 
-    /// Returns the frame that tells the other side what has arrived.
-    pub(crate) fn arrived(&self) -> Frame {
-        Frame::Arrived { next: self.next }
+    /// Returns the acknowledgement of all parts so far.
+    pub(crate) fn ack(&self) -> Frame {
+        Frame::Ack { next: self.next }
     }
 
-    /// Returns the frame that asks for a missing part; `None` if it was asked for.
-    pub(crate) fn missing(&mut self) -> Option<Frame> {
-        let has_asked = std::mem::replace(&mut self.has_asked, true);
-        (!has_asked).then_some(Frame::Missing { next: self.next })
+    /// Returns the request to retransmit; `None` if the gap was reported less than a second ago.
+    pub(crate) fn nack(&mut self) -> Option<Frame> {
+        let has_nacked = std::mem::replace(&mut self.has_nacked, true);
+        (!has_nacked).then_some(Frame::Nack { next: self.next })
     }
 
-    /// Returns the sign of life that is due every second, which also repeats what has arrived.
+    /// Returns the heartbeat that is due every second, which is an acknowledgement.
     pub(crate) fn tick(&mut self, now_ns: u64) -> Option<Frame> {
-        if now_ns.saturating_sub(self.sign_ns) < SIGN_EVERY_NS {
+        if now_ns.saturating_sub(self.heartbeat_ns) < HEARTBEAT_EVERY_NS {
             return None;
         }
-        (self.sign_ns, self.has_asked) = (now_ns, false);
-        Some(self.arrived())
+        (self.heartbeat_ns, self.has_nacked) = (now_ns, false);
+        Some(self.ack())
     }
 }
 
@@ -220,21 +220,21 @@ mod tests {
                 let answer = match taken {
                     Taken::Message(message) => {
                         got.push(message);
-                        Some(inbox.arrived())
+                        Some(inbox.ack())
                     }
-                    Taken::Repeated => Some(inbox.arrived()),
-                    Taken::Early => inbox.missing(),
-                    Taken::Begun | Taken::TooLarge => None,
+                    Taken::Incomplete | Taken::Duplicate => Some(inbox.ack()),
+                    Taken::Gap => inbox.nack(),
+                    Taken::TooLarge => None,
                 };
                 answer.into_iter().for_each(|frame| carry(&mut back, frame));
             }
             inbox.tick(now_ns).into_iter().for_each(|frame| carry(&mut back, frame));
             while let Some(frame) = back.pop_front() {
                 match frame {
-                    Frame::Arrived { next } => outbox.confirm(next, now_ns),
-                    Frame::Missing { next } => {
-                        outbox.confirm(next, now_ns);
-                        outbox.send_again(now_ns);
+                    Frame::Ack { next } => outbox.acknowledge(next, now_ns),
+                    Frame::Nack { next } => {
+                        outbox.acknowledge(next, now_ns);
+                        outbox.retransmit(now_ns);
                     }
                     _ => unreachable!(),
                 }
@@ -244,7 +244,7 @@ mod tests {
                 break;
             }
         }
-        assert!(outbox.is_empty() && outbox.kept_bytes == 0 && outbox.on_the_way_bytes == 0);
+        assert!(outbox.is_empty() && outbox.unacked_bytes == 0 && outbox.in_flight_bytes == 0);
         got
     }
 
@@ -266,14 +266,14 @@ mod tests {
         assert_eq!(outbox.push(&[0; 20], 0), Ok(()), "alone");
         assert_eq!(outbox.push(&[0; 1], 0), Err(Full));
         outbox.take().unwrap();
-        outbox.confirm(1, 1);
+        outbox.acknowledge(1, 1);
         assert_eq!((outbox.push(&[0; 6], 1), outbox.push(&[0; 5], 1)), (Ok(()), Err(Full)));
 
         let mut outbox = Outbox::new(usize::MAX);
-        outbox.push(&vec![0; 3 * ON_THE_WAY_BYTES_MAX], 0).unwrap();
+        outbox.push(&vec![0; 3 * IN_FLIGHT_BYTES_MAX], 0).unwrap();
         let sent = std::iter::from_fn(|| outbox.take()).count();
-        assert_eq!(sent, ON_THE_WAY_BYTES_MAX / PART_BYTES_MAX);
-        outbox.confirm(1, 1);
+        assert_eq!(sent, IN_FLIGHT_BYTES_MAX / PART_BYTES_MAX);
+        outbox.acknowledge(1, 1);
         assert_eq!(std::iter::from_fn(|| outbox.take()).count(), 1);
     }
 
@@ -282,10 +282,10 @@ mod tests {
         let mut outbox = Outbox::new(100);
         outbox.push(&[1], 0).unwrap();
         outbox.take().unwrap();
-        outbox.confirm(9, 5);
-        outbox.confirm(0, 5);
+        outbox.acknowledge(9, 5);
+        outbox.acknowledge(0, 5);
         assert!(!outbox.is_empty());
-        outbox.tick(AGAIN_AFTER_NS);
+        outbox.tick(RETRANSMIT_AFTER_NS);
         assert!(outbox.take().is_some(), "sent again");
     }
 }

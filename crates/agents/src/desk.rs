@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use app::run::ClockOffset;
 use monitor::wall_clock;
 
 use crate::broker::{Broker, Listener, Message};
@@ -21,10 +22,8 @@ const ASK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(crate) struct Answered {
     pub(crate) here: Here,
-    /// Clock of the agent minus that of this host, and its largest possible error, in nanoseconds:
-    /// by the exchange that took the least time.
-    pub(crate) offset_ns: i64,
-    pub(crate) offset_error_ns: u64,
+    /// Offset of the agent's clock from that of this host, by the quickest exchange.
+    pub(crate) offset: ClockOffset,
 }
 
 type Conversations = HashMap<(u32, String), Weak<Conversation>>;
@@ -80,14 +79,12 @@ impl Desk {
     fn here(&self, place: u32, bytes: &[u8]) {
         let now_ns = wall_clock::unix_ns();
         let Some(here) = decode::<Here>(bytes) else { return };
-        let passed_ns = now_ns.saturating_sub(here.asked_unix_ns);
-        let midst_ns = here.asked_unix_ns + passed_ns / 2;
-        let offset_ns = here.unix_ns as i64 - midst_ns as i64;
-        let answer = Answered { here, offset_ns, offset_error_ns: passed_ns.div_ceil(2) };
+        let offset = ClockOffset::of_exchange(here.asked_unix_ns, here.unix_ns, now_ns);
+        let answer = Answered { here, offset };
         let mut answered = self.answered();
         let is_better = answered
             .get(&place)
-            .is_none_or(|known| answer.offset_error_ns <= known.offset_error_ns);
+            .is_none_or(|known| answer.offset.error_ns <= known.offset.error_ns);
         if is_better {
             answered.insert(place, answer);
         }
@@ -109,7 +106,7 @@ impl Listener for Desk {
         }
         let known = self.conversations().get(&(place, word.to_owned())).and_then(Weak::upgrade);
         match (known, Frame::decode(message.bytes)) {
-            (Some(conversation), _) if message.is_unread => conversation.unread(),
+            (Some(conversation), _) if message.has_no_responder => conversation.no_responder(),
             (Some(conversation), Some(frame)) => conversation.frame(frame),
             _ => {}
         }

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use app::Error;
-use app::run::{AgentHost, Chosen, Hosts, Link, Peer, Transport, version_of_ours};
+use app::run::{AgentHost, Chosen, ClockOffset, Hosts, Link, Peer, Transport, version_of_ours};
 use model::AgentShare;
 use monitor::wall_clock;
+use store::Process;
 
 use crate::broker::{Broker, Connect, Listener};
 use crate::conversation::{Conversation, Received, Sent};
@@ -32,7 +33,7 @@ const THERE_WITHIN: Duration = Duration::from_secs(4);
 /// seconds.
 const FREE_WITHIN: Duration = Duration::from_secs(15);
 /// Largest number of bytes that wait for an agent.
-const KEPT_BYTES_MAX: usize = 64 << 20;
+const UNACKED_BYTES_MAX: usize = 64 << 20;
 
 /// The agents of the hub in a folder. It connects when it is needed, and stays connected.
 pub struct Fleet {
@@ -60,14 +61,12 @@ pub struct Listed {
     pub n_cpus: u32,
     /// Mean number of runnable processes on its host over the last minute.
     pub load: f64,
-    /// What it does; `None` if it is free.
+    /// Description of its present work; `None` if it is free.
     pub busy_with: Option<String>,
-    /// Servers, files and scripts that it allows, for people.
+    /// Servers, files and scripts that it allows.
     pub allows: String,
-    /// Its clock minus that of this host, in nanoseconds.
-    pub offset_ns: i64,
-    /// Largest possible error of the offset, in nanoseconds.
-    pub offset_error_ns: u64,
+    /// Offset of its clock from that of this host.
+    pub offset: ClockOffset,
 }
 
 impl Fleet {
@@ -136,7 +135,7 @@ fn connect(folder: &Path) -> Result<Connection, Error> {
 }
 
 fn listed(answered: Answered) -> Listed {
-    let Answered { here, offset_ns, offset_error_ns } = answered;
+    let Answered { here, offset } = answered;
     Listed {
         name: here.name,
         machine: here.machine,
@@ -145,8 +144,7 @@ fn listed(answered: Answered) -> Listed {
         load: here.load,
         busy_with: here.busy_with,
         allows: here.allows,
-        offset_ns,
-        offset_error_ns,
+        offset,
     }
 }
 
@@ -160,16 +158,20 @@ impl Hosts for Fleet {
         };
         let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
         let places = pick(agents, &there).map_err(|not_had| Error::Failed(not_had.why))?;
-        let (boot_id, pid_namespace) = (this_host::boot_id(), this_host::pid_namespace());
+        let ours = Process::current();
         let hosts = places.iter().filter_map(|place| there.get(place));
-        let hosts = hosts.map(|answered| AgentHost {
-            name: answered.here.name.clone(),
-            machine: answered.here.machine.clone(),
-            n_cpus: answered.here.n_cpus,
-            is_here: answered.here.boot_id == boot_id,
-            shares_processes: answered.here.boot_id == boot_id
-                && answered.here.pid_namespace == pid_namespace
-                && !pid_namespace.is_empty(),
+        let hosts = hosts.map(|Answered { here, .. }| {
+            let is_here = here.process.boot_id == ours.boot_id;
+            let namespace = &here.process.pid_namespace;
+            AgentHost {
+                name: here.name.clone(),
+                machine: here.machine.clone(),
+                n_cpus: here.n_cpus,
+                is_here,
+                shares_processes: is_here
+                    && *namespace == ours.pid_namespace
+                    && !namespace.is_empty(),
+            }
         });
         let hosts: Vec<AgentHost> = hosts.collect();
         let seats = places.iter().zip(&hosts);
@@ -283,7 +285,7 @@ impl Transport for OverBroker {
             self.broker.clone(),
             (to_agent(*place, &word), Some(from_agent(*place, &word))),
             format!("the agent {name}"),
-            KEPT_BYTES_MAX,
+            UNACKED_BYTES_MAX,
         );
         self.desk.attend(*place, word, &conversation);
         let asked_by = format!("a run on {}", this_host::name());
@@ -332,15 +334,14 @@ mod tests {
                 unix_ns: 0,
                 name: (*name).to_owned(),
                 machine: "host".to_owned(),
-                boot_id: String::new(),
-                pid_namespace: String::new(),
+                process: Process::current(),
                 version: (*version).to_owned(),
                 n_cpus: 2,
                 load: 0.0,
                 busy_with: busy.map(str::to_owned),
                 allows: String::new(),
             };
-            (*place, Answered { here, offset_ns: 0, offset_error_ns: 0 })
+            (*place, Answered { here, offset: ClockOffset::of_exchange(0, 0, 0) })
         };
         all.iter().map(answered).collect()
     }

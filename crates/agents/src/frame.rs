@@ -8,20 +8,20 @@ pub(crate) const PART_BYTES_MAX: usize = 256 << 10;
 /// One frame of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// Part of a message. Parts count from 0 over the whole conversation, in each direction.
+    /// Part of a message. Sequence numbers count from 0 in each direction of a conversation.
     Part { number: u64, is_last: bool, bytes: Vec<u8> },
-    /// All parts before `next` have arrived. Sent again every second, as a sign of life.
-    Arrived { next: u64 },
-    /// A part is missing: all parts from `next` on are to be sent again.
-    Missing { next: u64 },
+    /// Acknowledges all parts before `next`. Repeated every second, as a heartbeat.
+    Ack { next: u64 },
+    /// Requests the retransmission of all parts from `next` on.
+    Nack { next: u64 },
     /// The conversation has ended, for the reason `why`.
     End { why: String },
 }
 
 const PART: u8 = 1;
 const LAST_PART: u8 = 2;
-const ARRIVED: u8 = 3;
-const MISSING: u8 = 4;
+const ACK: u8 = 3;
+const NACK: u8 = 4;
 const END: u8 = 5;
 
 impl Frame {
@@ -30,8 +30,8 @@ impl Frame {
         let (kind, number, bytes) = match self {
             Frame::Part { number, is_last: false, bytes } => (PART, *number, bytes.as_slice()),
             Frame::Part { number, is_last: true, bytes } => (LAST_PART, *number, bytes.as_slice()),
-            Frame::Arrived { next } => (ARRIVED, *next, &[][..]),
-            Frame::Missing { next } => (MISSING, *next, &[][..]),
+            Frame::Ack { next } => (ACK, *next, &[][..]),
+            Frame::Nack { next } => (NACK, *next, &[][..]),
             Frame::End { why } => (END, 0, why.as_bytes()),
         };
         [&[kind][..], &number.to_be_bytes(), bytes].concat()
@@ -46,8 +46,8 @@ impl Frame {
             PART | LAST_PART if rest.len() <= PART_BYTES_MAX => {
                 Some(Frame::Part { number, is_last: *kind == LAST_PART, bytes: rest.to_vec() })
             }
-            ARRIVED if rest.is_empty() => Some(Frame::Arrived { next: number }),
-            MISSING if rest.is_empty() => Some(Frame::Missing { next: number }),
+            ACK if rest.is_empty() => Some(Frame::Ack { next: number }),
+            NACK if rest.is_empty() => Some(Frame::Nack { next: number }),
             END => Some(Frame::End { why: String::from_utf8_lossy(rest).into_owned() }),
             _ => None,
         }
@@ -63,16 +63,16 @@ mod tests {
         for frame in [
             Frame::Part { number: 0, is_last: false, bytes: vec![1, 2, 3] },
             Frame::Part { number: u64::MAX, is_last: true, bytes: Vec::new() },
-            Frame::Arrived { next: 7 },
-            Frame::Missing { next: 9 },
+            Frame::Ack { next: 7 },
+            Frame::Nack { next: 9 },
             Frame::End { why: "the agent was stopped".to_owned() },
         ] {
             assert_eq!(Frame::decode(&frame.encode()), Some(frame));
         }
         let too_large = [&[PART][..], &[0; 8], &vec![0; PART_BYTES_MAX + 1]].concat();
-        let behind_a_number = [&[ARRIVED][..], &[0; 9]].concat();
+        let behind_a_number = [&[ACK][..], &[0; 9]].concat();
         let of_no_kind = [9; 20];
-        for bytes in [&[][..], &[PART], &[ARRIVED; 8], &of_no_kind, &too_large, &behind_a_number] {
+        for bytes in [&[][..], &[PART], &[ACK; 8], &of_no_kind, &too_large, &behind_a_number] {
             assert_eq!(Frame::decode(bytes), None, "{} bytes", bytes.len());
         }
     }

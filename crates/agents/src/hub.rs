@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::Error;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use model::{Host, is_agent_name};
+use model::is_agent_name;
 use monitor::wall_clock;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +20,7 @@ use crate::messages::{Answer, Ask, Membership, decode, encode};
 use crate::subjects::{
     HUB, JOIN, JOINED, N_PLACES, RENEW, RUN, agent_name, from_all, sender_of, to_agent,
 };
+use crate::this_host;
 use crate::tls::{Shown, client_config};
 use crate::token::{Token, bytes_of_hex, hex};
 use crate::unix_s;
@@ -36,17 +35,17 @@ const OWN_VALID_S: u64 = 365 * 24 * 60 * 60;
 const OWN_RENEWED_S: u64 = 30 * 24 * 60 * 60;
 /// Milliseconds between attempts to reach the broker while it starts.
 const LOOK_EVERY_MS: u64 = 50;
-/// Milliseconds before a broker that has ended is looked at again.
-const RESTART_AFTER_MS: u64 = 1000;
 /// Number of these attempts.
 const LOOKS: usize = 200;
+/// Milliseconds between two starts of a broker that ends.
+const RESTART_AFTER_MS: u64 = 1000;
 
 /// Where a hub is, and what it listens on.
 pub struct HubOptions {
     /// Folder of its keys and settings, in which runs on this host find it.
     pub folder: PathBuf,
     /// Address on which the broker listens, such as `0.0.0.0:4222`.
-    pub listen: Host,
+    pub listen: Address,
     /// Address that is printed for agents; `None` for the name of this host.
     pub address: Option<Address>,
     /// Program of the broker; `None` to find the installed one.
@@ -90,7 +89,7 @@ pub struct Hub {
     _lock: File,
 }
 
-/// What the hub answers from, on the thread of its connection.
+/// State of the hub that its connection's thread uses to answer agents.
 struct Desk {
     path: PathBuf,
     kept: Mutex<Kept>,
@@ -101,13 +100,6 @@ struct Desk {
 /// Returns the path of the file with which runs connect to the hub in this folder.
 pub(crate) fn run_file(folder: &Path) -> PathBuf {
     folder.join("run.toml")
-}
-
-fn pem(certificate: &[u8]) -> String {
-    let text = STANDARD.encode(certificate);
-    let lines: Vec<&str> =
-        text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap_or("")).collect();
-    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
 impl Kept {
@@ -140,7 +132,7 @@ impl Kept {
     /// Returns all tokens that have not expired, the newest one last.
     fn tokens(&self) -> Result<Vec<Token>, String> {
         let certificate = self.authority()?.certificate().map_err(|error| error.to_string())?;
-        let authority = fingerprint(&certificate);
+        let authority = fingerprint(certificate.der());
         let token = |kept: &KeptToken| {
             let expires_s = u32::try_from(kept.expires_s).map_err(|error| error.to_string())?;
             Ok(Token { authority, seed: seed_of(&kept.seed)?, expires_s })
@@ -194,7 +186,7 @@ impl Kept {
         Ok(Membership {
             place: known.place,
             name: known.name.clone(),
-            certificate: signed.map_err(|error| error.to_string())?,
+            certificate: signed.map_err(|error| error.to_string())?.der().to_vec(),
             expires_s: validity.to_s,
         })
     }
@@ -284,18 +276,12 @@ impl Hub {
         let mut kept = Kept::read_or_make(&path, now_s)?;
         kept.next_token(now_s);
         credentials::write(&path, &kept)?;
-        let port = options.listen.port.unwrap_or(crate::broker::PORT);
         let files = Files::of(&options.folder);
-        files.write_settings(&options.listen, port)?;
+        files.write_settings(&options.listen)?;
         write_certificates(&kept, &files)?;
         let path_of_program = program.to_owned();
         let mut program = BrokerProgram::start(program, &files)?;
-        let here = match options.listen.name.as_str() {
-            "0.0.0.0" => "127.0.0.1",
-            "::" => "::1",
-            name => name,
-        };
-        let near = Address { host: here.to_owned(), port };
+        let near = options.listen.reached_at("127.0.0.1");
         write_run_file(&kept, &options.folder, &near)?;
         let desk = Arc::new(Desk { path, kept: Mutex::new(kept), said: Mutex::default() });
         let broker = reach(&near, &desk, &mut program)?;
@@ -304,13 +290,8 @@ impl Hub {
 
     /// Returns the address at which agents connect.
     pub fn address(&self) -> Address {
-        let port = self.options.listen.port.unwrap_or(crate::broker::PORT);
-        let any = matches!(self.options.listen.name.as_str(), "0.0.0.0" | "::");
-        let host = match any {
-            true => rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            false => self.options.listen.name.clone(),
-        };
-        self.options.address.clone().unwrap_or(Address { host, port })
+        let at_name = || self.options.listen.reached_at(&this_host::name());
+        self.options.address.clone().unwrap_or_else(at_name)
     }
 
     /// Returns the token with which agents join now, which is secret.
@@ -366,11 +347,11 @@ fn write_certificates(kept: &Kept, files: &Files) -> Result<(), String> {
     let own = authority.certificate().map_err(failed)?;
     let seed = Seed::new();
     let broker = authority.sign(BROKER, &seed.public_key(), kept.validity()).map_err(failed)?;
-    let mut accepted = pem(&own);
+    let mut accepted = own.pem();
     for token in kept.tokens()? {
-        accepted += &pem(&token.certificate().map_err(failed)?);
+        accepted += &token.certificate().map_err(failed)?.pem();
     }
-    credentials::write_text(&files.chain, &(pem(&broker) + &pem(&own)))?;
+    credentials::write_text(&files.chain, &(broker.pem() + &own.pem()))?;
     credentials::write_text(&files.key, &seed.key_pair().serialize_pem())?;
     credentials::write_text(&files.accepted, &accepted)
 }
@@ -380,8 +361,8 @@ fn credentials_for(kept: &Kept, name: &str, near: &Address) -> Result<Credential
     let authority = kept.authority()?;
     let seed = Seed::new();
     let signed = authority.sign(name, &seed.public_key(), kept.validity()).map_err(failed)?;
-    let authority = fingerprint(&authority.certificate().map_err(failed)?);
-    Ok(Credentials::new(near, authority, &seed, &signed, kept.to_s))
+    let authority = fingerprint(authority.certificate().map_err(failed)?.der());
+    Ok(Credentials::new(near, authority, &seed, signed.der(), kept.to_s))
 }
 
 /// Writes the file with which runs on this host, or on one that it is copied to, connect.

@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use store::Process;
 
 /// An agent asks the hub for a certificate.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub(crate) enum Answer {
     Refused { why: String },
 }
 
-/// What the hub gives to an agent.
+/// Place, name and certificate of an agent that has joined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Membership {
     pub(crate) place: u32,
@@ -49,17 +50,15 @@ pub(crate) struct Here {
     pub(crate) name: String,
     /// Name of the agent's host.
     pub(crate) machine: String,
-    /// Identity of the host until it boots again.
-    pub(crate) boot_id: String,
-    /// Identity of the namespace in which its process ids count.
-    pub(crate) pid_namespace: String,
+    /// Identity of the agent's process, with its boot and PID namespace.
+    pub(crate) process: Process,
     pub(crate) version: String,
     pub(crate) n_cpus: u32,
     /// Mean number of runnable processes over the last minute.
     pub(crate) load: f64,
-    /// What the agent does; `None` if it is free.
+    /// Description of the agent's present work; `None` if it is free.
     pub(crate) busy_with: Option<String>,
-    /// What the agent allows, for people.
+    /// Servers, files and scripts that the agent allows, as text.
     pub(crate) allows: String,
 }
 
@@ -67,7 +66,7 @@ pub(crate) struct Here {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Opening {
     pub(crate) version: String,
-    /// The host of the run and its process, for people.
+    /// Description of the run, such as `a run on bench1`.
     pub(crate) asked_by: String,
 }
 

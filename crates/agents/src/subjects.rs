@@ -53,7 +53,7 @@ pub(crate) fn word_for(place: u32, subject: &str) -> Option<&str> {
     subject.strip_prefix(&to_agent(place, ""))
 }
 
-/// What one name may do at the broker.
+/// Permissions of one certificate name at the broker.
 pub(crate) struct Rights {
     pub(crate) name: String,
     pub(crate) publish: Vec<String>,

@@ -7,19 +7,6 @@ pub(crate) fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the identity of this host until it boots again.
-pub(crate) fn boot_id() -> String {
-    let read = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    read.trim().to_owned()
-}
-
-/// Returns the identity of the namespace in which process ids of this process count; empty if it is
-/// not known.
-pub(crate) fn pid_namespace() -> String {
-    let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    link.to_string_lossy().into_owned()
-}
-
 /// Returns the mean number of runnable processes over the last minute.
 pub(crate) fn load() -> f64 {
     let read = fs::read_to_string("/proc/loadavg").unwrap_or_default();

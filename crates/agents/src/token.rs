@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use rcgen::Certificate;
+
 use crate::certificates::{CertificateError, Seed, Validity, self_signed};
 
 /// Name in the certificate that is made of a token.
@@ -15,7 +17,7 @@ const FORM: &str = "dd1";
 /// any token lives.
 const VALID_S: u64 = 400 * 24 * 60 * 60;
 
-/// What an agent has to show when it joins a hub.
+/// Secret with which an agent joins a hub, and the hash of the hub's authority.
 #[derive(Clone)]
 pub struct Token {
     /// SHA-256 of the certificate of the hub's authority.
@@ -54,8 +56,8 @@ impl Token {
         format!("{FORM}:{}:{}", hex(&self.authority), hex(&secret))
     }
 
-    /// Returns the certificate (DER) that the owner of the token shows to the broker.
-    pub(crate) fn certificate(&self) -> Result<Vec<u8>, CertificateError> {
+    /// Returns the certificate with which the owner of the token connects to the broker.
+    pub(crate) fn certificate(&self) -> Result<Certificate, CertificateError> {
         let to_s = u64::from(self.expires_s);
         let validity = Validity { from_s: to_s.saturating_sub(VALID_S), to_s };
         self_signed(JOIN, &self.seed, validity)

@@ -4,17 +4,17 @@
 
 /// Offset of another process's clock from ours, with its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ClockOffset {
+pub struct ClockOffset {
     /// Time of the other clock minus ours, in nanoseconds.
-    pub(super) ns: i64,
+    pub ns: i64,
     /// Largest possible error of `ns`, in nanoseconds.
-    pub(super) error_ns: u64,
+    pub error_ns: u64,
 }
 
 impl ClockOffset {
     /// Computes the offset from one exchange: `sent_ns` and `came_ns` are the times of question and
     /// answer by our clock, `answer_ns` is the time by the other clock in between.
-    pub(super) fn of_exchange(sent_ns: u64, answer_ns: u64, came_ns: u64) -> ClockOffset {
+    pub fn of_exchange(sent_ns: u64, answer_ns: u64, came_ns: u64) -> ClockOffset {
         let error_ns = came_ns.saturating_sub(sent_ns).div_ceil(2);
         let midst_ns = sent_ns + came_ns.saturating_sub(sent_ns) / 2;
         ClockOffset { ns: answer_ns as i64 - midst_ns as i64, error_ns }

@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// Largest size of a message in bytes; a larger one is not sent and not accepted. One second of 64
 /// histograms takes about 1 MiB.
-pub(super) const MESSAGE_BYTES_MAX: usize = 256 << 20;
+pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
 /// Receiving half of the connection between a run and one of its client processes.
 pub trait Incoming: Send {

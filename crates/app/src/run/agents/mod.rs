@@ -25,13 +25,15 @@ use model::{
 };
 use monitor::wall_clock;
 
-use self::clock_offset::ClockOffset;
 use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
 use super::description::source_of;
 use super::numbering::Sourced;
 use crate::error::Error;
 
-pub use self::link::{AgentHost, Chosen, Hosts, Incoming, Link, Outgoing, Peer, Transport};
+pub use self::clock_offset::ClockOffset;
+pub use self::link::{
+    AgentHost, Chosen, Hosts, Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport,
+};
 pub use self::permissions::Permissions;
 pub use self::pipe::{read_framed, start_limited, write_framed};
 pub use self::serve::serve as serve_agent;

@@ -91,18 +91,12 @@ impl Permissions {
                 self.check_file(Path::new(path))?;
             }
         }
-        if let Some(path) = (entry.file)(target) {
-            // Statements of a script could name further files.
-            return match has_scripts && !self.scripts {
-                true => Err(refused(format!("executes no scripts on {target}"), SCRIPTS)),
-                false => self.check_file(&path),
-            };
-        }
         if entry.product.administration.is_in_process {
-            return match has_scripts && !self.scripts {
-                true => Err(refused(format!("executes no scripts on {target}"), SCRIPTS)),
-                false => Ok(()),
-            };
+            // Statements of a script could name further files.
+            if has_scripts && !self.scripts {
+                return Err(refused(format!("executes no scripts on {target}"), SCRIPTS));
+            }
+            return (entry.file)(target).map_or(Ok(()), |path| self.check_file(&path));
         }
         if target.option("socket").is_some_and(|path| !path.is_empty()) {
             return Ok(());

@@ -57,10 +57,12 @@ impl Processes {
 /// Fails if a target is obviously one of this host alone, which an agent elsewhere would look for
 /// on its own host.
 fn may_reach(agent: &AgentHost, target: &Target) -> Result<(), Error> {
-    let is_here = match target.hosts.as_slice() {
-        [] => target.option("socket").is_some() || target.is_server() || keeps_data(target),
-        hosts => hosts.iter().any(Host::is_here),
-    };
+    let is_here = drivers::of_target(target).is_some_and(|entry| {
+        let is_elsewhere = (entry.is_over_network)(target)
+            && !target.hosts.is_empty()
+            && !target.hosts.iter().any(Host::is_here);
+        entry.product.administration.keeps_data && !is_elsewhere
+    });
     match is_here {
         true => Err(Error::Usage(format!(
             "agents: {target} is on this host, and the agent {} on {}: name the server by an \
@@ -69,10 +71,6 @@ fn may_reach(agent: &AgentHost, target: &Target) -> Result<(), Error> {
         ))),
         false => Ok(()),
     }
-}
-
-fn keeps_data(target: &Target) -> bool {
-    drivers::of_target(target).is_some_and(|entry| entry.product.administration.keeps_data)
 }
 
 /// Returns the transport with this name, given on the command line of a client process; `None` if

@@ -45,7 +45,7 @@ pub(super) fn hub(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let address = address.transpose().map_err(|bad| Error::Usage(format!("--address: {bad}")))?;
     let options = HubOptions {
         folder: hub_folder(matches, shell)?,
-        listen,
+        listen: Address::from(listen),
         address,
         nats_server: matches.get_one::<String>("nats_server").map(PathBuf::from),
     };

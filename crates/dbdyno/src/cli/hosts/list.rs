@@ -3,10 +3,14 @@
 use agents::{Fleet, Listed};
 use clap::{ArgMatches, Command};
 use model::NS_PER_MS;
+use model::numbers::fixed;
+use render::document::Document;
+use render::terminal::LIST_WIDTH;
+use render::{Align, Column, Table};
 use serde_json::json;
 
 use super::{hub_flag, hub_folder};
-use crate::cli::{Outcome, flags};
+use crate::cli::{Outcome, flags, print_document};
 use crate::shell::Shell;
 
 pub(super) fn command() -> Command {
@@ -24,7 +28,7 @@ pub(super) fn agents(matches: &ArgMatches, shell: &Shell) -> Outcome {
         _ if all.is_empty() => {
             shell.print("no agent has joined: 'dbdyno hub' prints the line with which one does\n")
         }
-        _ => shell.print(&table(&all)),
+        _ => print_document(&Document::from(vec![table(&all)]), LIST_WIDTH, matches, shell),
     }
 }
 
@@ -37,36 +41,36 @@ fn in_json(agent: &Listed) -> serde_json::Value {
         "load": agent.load,
         "busy_with": agent.busy_with,
         "allows": agent.allows,
-        "clock_offset_ns": agent.offset_ns,
-        "clock_offset_error_ns": agent.offset_error_ns,
+        "clock_offset_ns": agent.offset.ns,
+        "clock_offset_error_ns": agent.offset.error_ns,
     })
 }
 
-fn table(all: &[Listed]) -> String {
-    let ms = |ns: f64| ns / NS_PER_MS as f64;
+fn table(all: &[Listed]) -> Table {
+    let columns = [
+        Column::new("agent", Align::Left).head(),
+        Column::new("host", Align::Left),
+        Column::new("dbdyno", Align::Left),
+        Column::new("CPUs", Align::Right),
+        Column::new("load", Align::Right),
+        Column::new("clock", Align::Right),
+        Column::new("state", Align::Left),
+        Column::sentences("may load"),
+    ];
     let row = |agent: &Listed| {
-        let (offset, error) = (ms(agent.offset_ns as f64), ms(agent.offset_error_ns as f64));
-        [
-            agent.name.clone(),
-            agent.machine.clone(),
-            agent.version.clone(),
-            agent.n_cpus.to_string(),
-            format!("{:.2}", agent.load),
-            format!("{offset:+.2} ± {error:.2} ms"),
-            agent.busy_with.clone().unwrap_or_else(|| "free".to_owned()),
-            agent.allows.clone(),
+        let ms = |ns: f64| fixed(ns / NS_PER_MS as f64, 2);
+        let clock =
+            format!("{} ± {} ms", ms(agent.offset.ns as f64), ms(agent.offset.error_ns as f64));
+        vec![
+            agent.name.as_str().into(),
+            agent.machine.as_str().into(),
+            agent.version.as_str().into(),
+            agent.n_cpus.to_string().as_str().into(),
+            fixed(agent.load, 2).as_str().into(),
+            clock.as_str().into(),
+            agent.busy_with.as_deref().unwrap_or("free").into(),
+            agent.allows.as_str().into(),
         ]
     };
-    let head = ["agent", "host", "dbdyno", "CPUs", "load", "clock", "state", "may load"];
-    let rows: Vec<[String; 8]> =
-        std::iter::once(head.map(str::to_owned)).chain(all.iter().map(row)).collect();
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let line = |row: &[String; 8]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        line.trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+    Table::filled("agents", "", columns, all.iter().map(row).collect())
 }
