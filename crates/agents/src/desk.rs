@@ -80,14 +80,15 @@ impl Desk {
         let now_ns = wall_clock::unix_ns();
         let Some(here) = decode::<Here>(bytes) else { return };
         let offset = ClockOffset::of_exchange(here.asked_unix_ns, here.unix_ns, now_ns);
-        let answer = Answered { here, offset };
+        let mut answer = Answered { here, offset };
         let mut answered = self.answered();
-        let is_better = answered
-            .get(&place)
-            .is_none_or(|known| answer.offset.error_ns <= known.offset.error_ns);
-        if is_better {
-            answered.insert(place, answer);
+        // The newest state, with the offset of the quickest exchange.
+        if let Some(known) = answered.get(&place)
+            && known.offset.error_ns < offset.error_ns
+        {
+            answer.offset = known.offset;
         }
+        answered.insert(place, answer);
         self.changed.notify_all();
     }
 
@@ -118,5 +119,39 @@ impl Listener for Desk {
 
     fn tick(&self, _broker: &Broker) {
         self.each(Conversation::tick);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Process;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_answer_counts_with_the_offset_of_the_quickest_exchange() {
+        let desk = Desk::default();
+        let say = |earlier_ns: u64, busy_with: Option<&str>| {
+            let now_ns = wall_clock::unix_ns();
+            let here = Here {
+                asked_unix_ns: now_ns - earlier_ns,
+                unix_ns: now_ns,
+                name: "gen".to_owned(),
+                machine: "host".to_owned(),
+                process: Process::current(),
+                version: String::new(),
+                n_cpus: 2,
+                load: 0.0,
+                busy_with: busy_with.map(str::to_owned),
+                allows: String::new(),
+            };
+            desk.here(7, &encode(&here));
+            desk.answered().get(&7).cloned().unwrap()
+        };
+        // An exchange of a minute, and one of an hour.
+        let busy = say(60_000_000_000, Some("a run"));
+        let free = say(3_600_000_000_000, None);
+        assert!(busy.here.busy_with.is_some() && free.here.busy_with.is_none());
+        assert_eq!(free.offset, busy.offset);
     }
 }
