@@ -26,8 +26,8 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Creates a call that begins or commits a transaction, for use in a batch (see
-    /// [`StatementId::is_control`]).
+    /// Creates a call that begins or ends a transaction, without values: in a batch (see
+    /// [`StatementId::is_control`]), or of a prepared statement ([`Request::ExecuteControl`]).
     pub const fn control(statement: StatementId) -> Call<'static> {
         Call { statement, values: &[] }
     }

@@ -278,7 +278,7 @@ impl MySql {
     ) -> Result<(), DbError> {
         self.precede_control(control)?;
         self.place_of(statement)?;
-        self.hold(&Call { statement, values: &[] })?;
+        self.hold(&Call::control(statement))?;
         (self.in_turn, self.commits_apart) = (false, false);
         self.send_held(out)
     }

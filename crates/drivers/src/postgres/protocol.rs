@@ -199,7 +199,7 @@ impl Postgres {
         statement: StatementId,
         out: &mut Vec<u8>,
     ) -> Result<(), DbError> {
-        self.start_calls(&[Call { statement, values: &[] }], out)?;
+        self.start_calls(&[Call::control(statement)], out)?;
         self.is_committing = control == TransactionControl::Commit;
         for flown in &mut self.flight {
             flown.commits = self.is_committing;
