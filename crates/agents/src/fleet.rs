@@ -19,7 +19,7 @@ use crate::conversation::{Conversation, Received, Sent};
 use crate::credentials::{self, Credentials};
 use crate::desk::{Answered, Desk};
 use crate::hub::run_file;
-use crate::messages::{Opening, encode};
+use crate::messages::{Here, Opening, encode};
 use crate::random_word;
 use crate::subjects::{HERE, from_agent, from_all, to_agent};
 use crate::this_host;
@@ -158,25 +158,94 @@ impl Hosts for Fleet {
         };
         let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
         let places = pick(agents, &there).map_err(|not_had| Error::Failed(not_had.why))?;
-        let ours = Process::current();
-        let hosts = places.iter().filter_map(|place| there.get(place));
-        let hosts = hosts.map(|Answered { here, .. }| {
-            let is_here = here.process.boot_id == ours.boot_id;
-            let namespace = &here.process.pid_namespace;
-            AgentHost {
-                name: here.name.clone(),
-                machine: here.machine.clone(),
-                n_cpus: here.n_cpus,
-                is_here,
-                shares_processes: is_here
-                    && *namespace == ours.pid_namespace
-                    && !namespace.is_empty(),
-            }
-        });
-        let hosts: Vec<AgentHost> = hosts.collect();
-        let seats = places.iter().zip(&hosts);
-        let seats = seats.map(|(place, host)| (*place, host.name.clone())).collect();
-        Ok(Chosen { hosts, transport: Box::new(OverBroker { broker, desk, word, seats }) })
+        let hosts = hosts_at(&places, &there);
+        let seats = seats(&places, &hosts);
+        let is_monitor = false;
+        let transport = Box::new(OverBroker { broker, desk, word, seats, is_monitor });
+        Ok(Chosen { hosts, transport })
+    }
+
+    fn choose_monitors(&self, names: &[String]) -> Result<Chosen, Error> {
+        let Connection { broker, desk, word } = self.connection()?;
+        let began = wall_clock::now();
+        let is_enough = |there: &BTreeMap<u32, Answered>| {
+            pick_monitors(names, there).is_ok() || began.elapsed() >= THERE_WITHIN
+        };
+        let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
+        let places = pick_monitors(names, &there).map_err(Error::Failed)?;
+        let hosts = hosts_at(&places, &there);
+        let seats = seats(&places, &hosts);
+        let is_monitor = true;
+        let transport = Box::new(OverBroker { broker, desk, word, seats, is_monitor });
+        Ok(Chosen { hosts, transport })
+    }
+}
+
+/// Describes the hosts of the agents at these places.
+fn hosts_at(places: &[u32], there: &BTreeMap<u32, Answered>) -> Vec<AgentHost> {
+    let ours = Process::current();
+    let hosts = places.iter().filter_map(|place| there.get(place));
+    let hosts = hosts.map(|Answered { here, .. }| {
+        let is_here = here.process.boot_id == ours.boot_id;
+        let namespace = &here.process.pid_namespace;
+        AgentHost {
+            name: here.name.clone(),
+            machine: here.machine.clone(),
+            n_cpus: here.n_cpus,
+            is_here,
+            shares_processes: is_here && *namespace == ours.pid_namespace && !namespace.is_empty(),
+        }
+    });
+    hosts.collect()
+}
+
+fn seats(places: &[u32], hosts: &[AgentHost]) -> Vec<(u32, String)> {
+    places.iter().zip(hosts).map(|(place, host)| (*place, host.name.clone())).collect()
+}
+
+/// Finds the places of the agents whose hosts are to be monitored. Fails with the reason for the
+/// first one that cannot do that.
+fn pick_monitors(names: &[String], there: &BTreeMap<u32, Answered>) -> Result<Vec<u32>, String> {
+    let by_name = by_name(there);
+    let place = |name: &String| {
+        let place = place_of(name, &by_name)?;
+        let here = &there[&place].here;
+        has_our_version(here)?;
+        match here.is_monitor {
+            true => Ok(place),
+            false => Err(format!(
+                "the agent {name} does not let its host be monitored: start it with --allow monitor"
+            )),
+        }
+    };
+    names.iter().map(place).collect()
+}
+
+/// Returns names and places of all agents, by name.
+fn by_name(there: &BTreeMap<u32, Answered>) -> Vec<(&str, u32)> {
+    let named = there.iter().map(|(place, answered)| (answered.here.name.as_str(), *place));
+    let mut by_name: Vec<(&str, u32)> = named.collect();
+    by_name.sort_unstable();
+    by_name
+}
+
+fn place_of(name: &str, by_name: &[(&str, u32)]) -> Result<u32, String> {
+    let found = by_name.iter().find(|(known, _)| *known == name);
+    found.map(|(_, place)| *place).ok_or_else(|| {
+        format!(
+            "the agent {name} does not answer: start it with 'dbdyno agent join' ({})",
+            known(by_name)
+        )
+    })
+}
+
+fn has_our_version(here: &Here) -> Result<(), String> {
+    let (ours, theirs, name) = (version_of_ours(), &here.version, &here.name);
+    match *theirs == ours {
+        true => Ok(()),
+        false => Err(format!(
+            "the agent {name} has dbdyno {theirs}, and this is {ours}: install the same on both"
+        )),
     }
 }
 
@@ -202,30 +271,17 @@ fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u3
         let here = &answered.here;
         here.busy_with.is_none() && here.version == ours
     };
-    let mut by_name: Vec<(&str, u32)> =
-        there.iter().map(|(place, answered)| (answered.here.name.as_str(), *place)).collect();
-    by_name.sort_unstable();
+    let by_name = by_name(there);
     let mut taken = Vec::new();
     for name in agents.iter().filter_map(|agent| agent.name.as_deref()) {
-        let found = by_name.iter().find(|(known, _)| *known == name);
-        let Some((_, place)) = found else {
-            return Err(NotHad::now(format!(
-                "the agent {name} does not answer: start it with 'dbdyno agent join' ({})",
-                known(&by_name)
-            )));
-        };
-        let here = &there[place].here;
+        let place = place_of(name, &by_name).map_err(NotHad::now)?;
+        let here = &there[&place].here;
         if let Some(what) = &here.busy_with {
             let why = format!("the agent {name} is busy with {what}");
             return Err(NotHad { why, is_busy: true });
         }
-        if here.version != ours {
-            let theirs = &here.version;
-            return Err(NotHad::now(format!(
-                "the agent {name} has dbdyno {theirs}, and this is {ours}: install the same on both"
-            )));
-        }
-        taken.push(*place);
+        has_our_version(here).map_err(NotHad::now)?;
+        taken.push(place);
     }
     let mut named = taken.clone().into_iter();
     let n_any = agents.iter().filter(|agent| agent.name.is_none()).count();
@@ -270,6 +326,8 @@ struct OverBroker {
     desk: Arc<Desk>,
     word: String,
     seats: Vec<(u32, String)>,
+    /// Whether the processes monitor their hosts, and execute no clients.
+    is_monitor: bool,
 }
 
 impl Transport for OverBroker {
@@ -289,7 +347,7 @@ impl Transport for OverBroker {
         );
         self.desk.attend(*place, word, &conversation);
         let asked_by = format!("a run on {}", this_host::name());
-        let opening = Opening { version: version_of_ours(), asked_by };
+        let opening = Opening { version: version_of_ours(), asked_by, is_monitor: self.is_monitor };
         conversation.send(&encode(&opening))?;
         let link = Link {
             incoming: Box::new(Received(Arc::clone(&conversation))),
@@ -340,6 +398,7 @@ mod tests {
                 load: 0.0,
                 busy_with: busy.map(str::to_owned),
                 allows: String::new(),
+                is_monitor: false,
             };
             (*place, Answered { here, offset: ClockOffset::of_exchange(0, 0, 0) })
         };

@@ -60,6 +60,8 @@ pub(crate) struct Here {
     pub(crate) busy_with: Option<String>,
     /// Servers, files and scripts that the agent allows, as text.
     pub(crate) allows: String,
+    /// Whether the agent lets its host be monitored.
+    pub(crate) is_monitor: bool,
 }
 
 /// First message of a conversation, by which a run asks an agent for a client process.
@@ -68,6 +70,8 @@ pub(crate) struct Opening {
     pub(crate) version: String,
     /// Description of the run, such as `a run on bench1`.
     pub(crate) asked_by: String,
+    /// Whether the process monitors the agent's host, and executes no clients.
+    pub(crate) is_monitor: bool,
 }
 
 pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {

@@ -42,8 +42,12 @@ fn opened(
             opening.version
         ));
     }
-    begin(&opening.asked_by)?;
-    start_limited(permissions).map_err(|error| format!("no process can be started: {error}"))
+    // Any number of runs may monitor the host, also while clients are executed on it.
+    if !opening.is_monitor {
+        begin(&opening.asked_by)?;
+    }
+    let permissions = permissions.for_work(opening.is_monitor);
+    start_limited(&permissions).map_err(|error| format!("no process can be started: {error}"))
 }
 
 /// Passes messages in both directions, until the process or the conversation has ended. A process

@@ -121,6 +121,14 @@ pub fn of_target(target: &Target) -> Option<&'static Entry> {
     by_scheme(scheme).ok()
 }
 
+/// Returns the names of the server's program, such as `mariadbd`; empty for a database without a
+/// server.
+pub fn programs_of(target: &Target) -> Vec<String> {
+    let server = of_target(target).and_then(|entry| entry.local_server);
+    let programs = server.map_or(&[][..], |server| server.programs);
+    programs.iter().map(|program| (*program).to_owned()).collect()
+}
+
 /// Returns the database file of a target; `None` if its database is a server or in memory.
 pub fn file_of(target: &Target) -> Option<PathBuf> {
     (by_scheme(&target.scheme).ok()?.file)(target)

@@ -592,6 +592,13 @@ pub static CATALOG: &[CatalogEntry] = &[
                  measure again, or take the seconds before.",
     },
     CatalogEntry {
+        id: "monitor_lost",
+        severity: "note",
+        raised: "an agent that monitored its host was lost during the load (monitor_agents)",
+        advice: "The load went on, and its figures are whole; only the CPU, disks and server process \
+                 of that host are unknown from then on.",
+    },
+    CatalogEntry {
         id: "same_host",
         severity: "note",
         raised: "generator and database share a host, or a process",

@@ -391,6 +391,9 @@ pub struct Plan {
     pub agents: Vec<AgentShare>,
     /// What happens to the run if an agent is lost during the load.
     pub agent_loss: AgentLoss,
+    /// Names of agents whose hosts are monitored during the run, such as the server's host. They
+    /// execute no clients.
+    pub monitor_agents: Vec<String>,
     /// Where clients run: on threads, on event loops, in virtual time, or where dbdyno chooses.
     pub placement: PlacementChoice,
     /// Whether each event loop is pinned to a CPU of its own, if there are enough CPUs.

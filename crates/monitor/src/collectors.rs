@@ -3,12 +3,14 @@
 //!
 //! Not here: how each of them reads its values.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::{Database, Fact, MonitorScope};
+use model::{Database, Fact, Host, MonitorScope};
 
 use crate::collector::{Collector, Make};
 use crate::database_counters::DatabaseCounters;
+use crate::facts;
 use crate::machine::Machine;
 use crate::monitor::Monitor;
 use crate::process::{Locate, Process};
@@ -36,6 +38,8 @@ pub struct Scope {
     /// Function that connects in the same way as the clients of the load, for measuring round
     /// trips.
     pub connect_as_client: Connect,
+    /// Names of the server's program, by which its process is found if its sockets are hidden.
+    pub programs: Vec<String>,
     /// Name of each server that was started for the run, with a function that finds its process.
     /// `None` if the run started no server but uses one that was already running.
     pub servers: Option<Vec<(String, Locate)>>,
@@ -63,7 +67,7 @@ pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
     if let Some(database) = scope.database {
         let processes = match scope.servers {
             Some(servers) => servers,
-            None => found(database.as_ref(), &mut facts),
+            None => found(database.as_ref(), scope.programs, &mut facts),
         };
         for (about, locate) in processes {
             collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
@@ -104,22 +108,70 @@ pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
 /// Returns a function that finds the process of a server that dbdyno did not start. Empty for a
 /// database that runs inside this process, and for a server on another machine or behind a proxy;
 /// the latter two are reported in `facts`.
-fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
-    match database.hosts().map(|hosts| ProcessLocator::for_hosts(&hosts.list())) {
-        None => Vec::new(),
-        Some(ProcessLocator::Elsewhere) => {
-            let text = "not read: the server is not known to run on this machine";
-            facts.push(Fact::new("monitor", "server", text));
+fn found(
+    database: &dyn Database,
+    programs: Vec<String>,
+    facts: &mut Vec<Fact>,
+) -> Vec<(String, Locate)> {
+    let Some(hosts) = database.hosts() else { return Vec::new() };
+    let found = match ProcessLocator::for_hosts(&hosts.list()) {
+        ProcessLocator::Elsewhere => {
+            let why = "the server is not known to run on this machine (an agent on its host can \
+                       read it: --monitor-agents)";
+            Err(why.to_owned())
+        }
+        locator => locate(locator, programs),
+    };
+    server_or_why_not(found, facts)
+}
+
+/// Returns the server with the function that finds its process. Without one, adds the fact that
+/// says why it is not read.
+fn server_or_why_not(
+    found: Result<Locate, String>,
+    facts: &mut Vec<Fact>,
+) -> Vec<(String, Locate)> {
+    match found {
+        Ok(locate) => vec![("server".to_owned(), locate)],
+        Err(why) => {
+            facts.push(Fact::new("monitor", "server", format!("not read: {why}")));
             Vec::new()
         }
-        Some(locator) => {
-            if let Some(name) = locator.process().and_then(proxy) {
-                let text = format!("not read: a proxy ({name}) listens there, not the server");
-                facts.push(Fact::new("monitor", "server", text));
-                return Vec::new();
-            }
-            let locate: Locate = Box::new(move || locator.process());
-            vec![("server".to_owned(), locate)]
-        }
     }
+}
+
+/// Returns a function that finds the process at a location, or the reason why there is none to
+/// read.
+fn locate(locator: ProcessLocator, programs: Vec<String>) -> Result<Locate, String> {
+    match locator.process(&programs).and_then(proxy) {
+        Some(name) => Err(format!("a proxy ({name}) listens there, not the server")),
+        None => Ok(Box::new(move || locator.process(&programs))),
+    }
+}
+
+/// Starts the monitor of this host alone, for a run on another one: the machine, and the process of
+/// the server at one of these addresses, which is named by one of these programs. The returned
+/// facts describe the machine, and say which parts are not read, and why.
+pub fn start_for_other_host(hosts: &[Host], programs: Vec<String>) -> (Monitor, Vec<Fact>) {
+    let found = match ProcessLocator::on_this_host(hosts) {
+        ProcessLocator::Elsewhere => Err("no server listens at the target's port here".to_owned()),
+        locator => locate(locator, programs),
+    };
+    let mut unread = Vec::new();
+    let mut servers = server_or_why_not(found, &mut unread);
+    let folder = servers.iter_mut().find_map(|(_, locate)| working_folder(locate()?));
+    let mut facts = facts::machine(&folder.as_deref().into_iter().collect::<Vec<_>>());
+    facts.retain(|fact| fact.about != "build");
+    facts.extend(unread);
+    let mut collectors: Vec<Make> = vec![Box::new(|| Some(Box::new(Machine::default())))];
+    for (about, locate) in servers {
+        collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
+    }
+    (Monitor::over(collectors, Canceller::default()), facts)
+}
+
+/// Returns the folder in which a process works, which is that of a server's data; `None` if this
+/// user may not see it.
+fn working_folder(process: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{process}/cwd")).ok().filter(|folder| folder.exists())
 }

@@ -119,6 +119,7 @@ struct Recording {
 pub fn server_processes(
     database: Option<&dyn Database>,
     started: Option<Vec<(String, Locate)>>,
+    programs: &[String],
 ) -> Result<Vec<u32>, String> {
     let roots: Vec<u32> = match started {
         Some(all) => all.into_iter().filter_map(|(_, mut locate)| locate()).collect(),
@@ -132,7 +133,7 @@ pub fn server_processes(
             Some(ProcessLocator::Elsewhere) => {
                 return Err("no server process on this machine".to_owned());
             }
-            Some(locator) => locator.process().into_iter().collect(),
+            Some(locator) => locator.process(programs).into_iter().collect(),
         },
     };
     if let Some(name) = roots.iter().find_map(|root| proxy(*root)) {

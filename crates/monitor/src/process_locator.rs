@@ -1,10 +1,12 @@
 //! Finds the process of a target's server, if it runs on this machine.
 //!
 //! /proc lists the sockets that listen on a port or a path. The process that holds such a socket is
-//! visible to root and to the server's own user. No connection is made. Not here: the resources of
-//! the process.
+//! visible to root and to the server's own user. Other users find it by its program's name and its
+//! user, which is that of the socket. No connection is made. Not here: the resources of the
+//! process.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use model::Host;
@@ -42,20 +44,68 @@ impl ProcessLocator {
         }
     }
 
+    /// Derives the location of a server that is on this machine, whatever name clients have for
+    /// it: the first of its ports or sockets at which a process listens.
+    pub(crate) fn on_this_host(hosts: &[Host]) -> ProcessLocator {
+        let place = |host: &Host| match (host.name.starts_with('/'), host.port) {
+            (true, _) => Some(ProcessLocator::Socket(host.name.clone())),
+            (false, port) => port.map(ProcessLocator::Port),
+        };
+        let mut places = hosts.iter().filter_map(place);
+        places.find(|place| place.listener().is_some()).unwrap_or(ProcessLocator::Elsewhere)
+    }
+
     /// Finds the process that listens at this location; `None` if it is on another machine or not
-    /// visible.
-    pub(crate) fn process(&self) -> Option<u32> {
+    /// visible. If only the socket is visible, it is the one server with its user and with the name
+    /// of one of these programs.
+    pub(crate) fn process(&self, programs: &[String]) -> Option<u32> {
+        let Listening { inode, user } = self.listener()?;
+        holder_of(inode).or_else(|| only_server(programs, user?))
+    }
+
+    fn listener(&self) -> Option<Listening> {
         match self {
             ProcessLocator::Socket(path) => {
-                holder_of(listener_at(&read("/proc/net/unix"), Path::new(path))?)
+                let inode = listener_at(&read("/proc/net/unix"), Path::new(path))?;
+                let user = fs::metadata(path).ok().map(|file| file.uid());
+                Some(Listening { inode, user })
             }
             ProcessLocator::Port(port) => {
                 let tables = [read("/proc/net/tcp"), read("/proc/net/tcp6")];
-                holder_of(tables.iter().find_map(|table| listener(table, *port))?)
+                tables.iter().find_map(|table| listener(table, *port))
             }
             ProcessLocator::Elsewhere => None,
         }
     }
+}
+
+/// A socket at which a process listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Listening {
+    inode: u64,
+    /// Id of the user whose process made the socket, if it can be read.
+    user: Option<u32>,
+}
+
+/// Finds the process of a server by its program's name and its user, if there is just one. The
+/// children of a server have its name too, and do not count.
+fn only_server(programs: &[String], user: u32) -> Option<u32> {
+    let name = |process: u32| read(format!("/proc/{process}/comm")).trim().to_owned();
+    let is_server = |process: u32| {
+        programs.contains(&name(process))
+            && fs::metadata(format!("/proc/{process}")).is_ok_and(|folder| folder.uid() == user)
+    };
+    let is_eldest =
+        |process: &u32| is_server(*process) && !parent_of(*process).is_some_and(is_server);
+    let mut found = processes().filter(is_eldest);
+    let first = found.next();
+    first.filter(|_| found.next().is_none())
+}
+
+/// Returns the ids of all processes that this user sees.
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Names of programs that forward connections to a server, as the kernel has them: cut after 15
@@ -111,15 +161,19 @@ fn listener_at(table: &str, path: &Path) -> Option<u64> {
     })
 }
 
-/// Finds the inode of the socket that listens on a port, in the text of /proc/net/tcp
+/// Finds the socket that listens on a port, in the text of /proc/net/tcp
 /// (proc_pid_net(5)). Columns are number, local address, remote address, state, queues, timer,
 /// retransmissions, user, timeout, inode. `None` if there is no such socket.
-fn listener(table: &str, port: u16) -> Option<u64> {
+fn listener(table: &str, port: u16) -> Option<Listening> {
     let at_port = format!(":{port:04X}");
     table.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let is_it = fields.get(1)?.ends_with(&at_port) && *fields.get(3)? == LISTENS;
-        is_it.then(|| fields.get(9)?.parse().ok())?
+        let found = || {
+            let user = fields.get(7)?.parse().ok();
+            Some(Listening { inode: fields.get(9)?.parse().ok()?, user })
+        };
+        is_it.then(found)?
     })
 }
 
@@ -127,9 +181,7 @@ fn listener(table: &str, port: u16) -> Option<u64> {
 /// If several hold it, because a server forks, returns the oldest ancestor, since a child may end
 /// at any time.
 fn holder_of(inode: u64) -> Option<u32> {
-    let folder = fs::read_dir("/proc").ok()?;
-    let mut all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    all.find(|process: &u32| holds(*process, inode)).and_then(|one| eldest_holder(one, inode))
+    processes().find(|process| holds(*process, inode)).and_then(|one| eldest_holder(one, inode))
 }
 
 /// Whether a process holds the socket with this inode. Always false for systemd, which opens
@@ -182,7 +234,7 @@ mod tests {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n\
              0: 0100007F:0CEA 0100007F:C000 01 00000000:00000000 00:00000000 00000000 1 0 11 1\n\
              1: 0100007F:0CEA 00000000:0000 0A 00000000:00000000 00:00000000 00000000 1 0 12 1\n";
-        assert_eq!(listener(table, 3306), Some(12));
+        assert_eq!(listener(table, 3306), Some(Listening { inode: 12, user: Some(1) }));
         assert_eq!(listener(table, 3307), None);
         for nonsense in ["", "x", "x\n0: :0CEA 0:0 0A", "x\n:0CEA"] {
             assert_eq!(listener(nonsense, 3306), None);
@@ -234,7 +286,7 @@ mod tests {
 
         let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listening.local_addr().expect("it has one").port();
-        let inode = listener(&read("/proc/net/tcp"), port).expect("it listens");
+        let inode = listener(&read("/proc/net/tcp"), port).expect("it listens").inode;
         let copy = OwnedFd::from(listening.try_clone().expect("a copy"));
         let mut child = Command::new("sleep").arg("60").stdin(Stdio::from(copy)).spawn();
         let child = child.as_mut().expect("it is started");
@@ -249,13 +301,46 @@ mod tests {
     fn we_find_ourselves_at_a_port_and_at_a_socket() {
         let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listening.local_addr().expect("it has one").port();
-        assert_eq!(ProcessLocator::Port(port).process(), Some(std::process::id()));
+        assert_eq!(ProcessLocator::Port(port).process(&[]), Some(std::process::id()));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("socket");
         let _listening = UnixListener::bind(&path).expect("a socket");
         let socket = ProcessLocator::Socket(path.to_string_lossy().into_owned());
-        assert_eq!(socket.process(), Some(std::process::id()));
-        assert_eq!(ProcessLocator::Socket("/nowhere".to_owned()).process(), None);
-        assert_eq!(ProcessLocator::Elsewhere.process(), None);
+        assert_eq!(socket.process(&[]), Some(std::process::id()));
+        assert_eq!(ProcessLocator::Socket("/nowhere".to_owned()).process(&[]), None);
+        assert_eq!(ProcessLocator::Elsewhere.process(&[]), None);
+    }
+    #[test]
+    fn a_server_whose_sockets_are_hidden_is_found_by_program_and_user() {
+        use std::process::Command;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = fs::metadata("/proc/self").expect("it is ours").uid();
+        let program = folder.path().join("hidden-server");
+        fs::copy("/bin/sleep", &program).expect("a copy");
+        let start = || Command::new(&program).arg("60").spawn().expect("it is started");
+        let programs = ["hidden-server".to_owned()];
+        let mut first = start();
+        let one = only_server(&programs, own);
+        let of_other_user = only_server(&programs, own + 1);
+        let mut second = start();
+        let two = only_server(&programs, own);
+        for child in [&mut first, &mut second] {
+            child.kill().expect("it is ours");
+            child.wait().expect("it has ended");
+        }
+        assert_eq!((one, of_other_user), (Some(first.id()), None));
+        assert_eq!(two, None, "either of two may be it");
+        assert_eq!(only_server(&programs, own), None);
+    }
+
+    #[test]
+    fn on_the_servers_host_its_port_is_enough() {
+        let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listening.local_addr().expect("it has one").port();
+        let host = |name: &str, port| Host { name: name.to_owned(), port };
+        let hosts = [host("/nowhere", None), host("db1", Some(1)), host("db1.example", Some(port))];
+        assert_eq!(ProcessLocator::on_this_host(&hosts), ProcessLocator::Port(port));
+        assert_eq!(ProcessLocator::on_this_host(&hosts[..1]), ProcessLocator::Elsewhere);
     }
 }

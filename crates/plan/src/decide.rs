@@ -62,6 +62,7 @@ pub fn decide(
     check_group_targets(draft, &groups, &target, network)?;
     check_settle(&values.settle, &target)?;
     check_instruments(&values.instruments, values.monitor.value)?;
+    check_monitor_agents(&values.monitor_agents, values.monitor.value)?;
     let phases = Phases {
         ramp_up_ns: ramp_up_ns(&values.ramp_up, &groups)?,
         measure_ns: measure_ns(&values.duration, &groups),
@@ -91,6 +92,7 @@ fn put_together(
         placement,
         agents,
         agent_loss,
+        monitor_agents,
         pin,
         ramp_up: _,
         duration: _,
@@ -121,6 +123,7 @@ fn put_together(
         placement: placement.value,
         agents: agents.value.unwrap_or_default(),
         agent_loss: agent_loss.value,
+        monitor_agents: monitor_agents.value.unwrap_or_default(),
         pin: pin.value,
         connect: Connect { rate_per_s: connect_rate.value, at_once: connect_at_once.value },
         network,
@@ -130,10 +133,7 @@ fn put_together(
             on: retry_on.value,
             backoff_ns: retry_backoff.value,
         },
-        recording: Recording {
-            histogram_max_ns: histogram_max.value,
-            window_seconds: model::window_seconds(report_interval.value),
-        },
+        recording: recording(histogram_max.value, report_interval.value),
         interval_seconds: report_interval.value,
         monitor: monitor.value,
         instruments: instruments.value,
@@ -142,6 +142,11 @@ fn put_together(
         settle_limit_ns: settle_limit.value,
         disturbances,
     }
+}
+
+/// Returns the range and resolution of histograms, for a report of this interval.
+fn recording(histogram_max_ns: u64, interval_s: u32) -> Recording {
+    Recording { histogram_max_ns, window_seconds: model::window_seconds(interval_s) }
 }
 
 fn has_groups(draft: &Draft) -> Result<(), BadPlan> {
@@ -168,6 +173,18 @@ fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result
     if instruments.value && monitor == MonitorScope::Off {
         let why = "nothing reads them with monitor off: leave out one of the two";
         return Err(instruments.bad(why));
+    }
+    Ok(())
+}
+
+/// Rejects `monitor_agents` if monitoring is off.
+fn check_monitor_agents(
+    agents: &Given<Option<Vec<String>>>,
+    monitor: MonitorScope,
+) -> Result<(), BadPlan> {
+    if agents.value.is_some() && monitor == MonitorScope::Off {
+        let why = "their hosts are not read with monitor off: leave out one of the two";
+        return Err(agents.bad(why));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use analysis::figures::Required;
 use model::{
     AgentShare, ArrivalRate, Choice, DbErrorKind, Metric, NS_PER_S, Objective, ParameterKind,
     RetryOn, StopCondition, Target, byte_rate, did_you_mean, format_duration, in_range,
-    parse_bytes, parse_count, parse_duration, parse_number, parse_rate,
+    is_agent_name, parse_bytes, parse_count, parse_duration, parse_number, parse_rate,
 };
 use toml::Value;
 
@@ -102,6 +102,34 @@ impl Form for Agents {
 
     fn print(value: &Vec<AgentShare>) -> Option<Value> {
         Some(AgentShare::print_list(value).into())
+    }
+}
+
+/// Form of a list of names of agents, with commas between them.
+pub(crate) enum AgentNames {}
+
+impl Form for AgentNames {
+    type Value = Vec<String>;
+    const KIND: ParameterKind = ParameterKind::Words;
+
+    fn read(text: &str) -> Result<Vec<String>, String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            if !is_agent_name(name) {
+                return Err(format!(
+                    "'{name}' is no name of an agent ('dbdyno agents' lists them)"
+                ));
+            }
+            if names.iter().any(|known| known == name) {
+                return Err(format!("the agent {name} is named twice"));
+            }
+            names.push(name.to_owned());
+        }
+        Ok(names)
+    }
+
+    fn print(value: &Vec<String>) -> Option<Value> {
+        Some(value.join(",").into())
     }
 }
 

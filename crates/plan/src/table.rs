@@ -14,9 +14,9 @@ use toml::{Table, Value};
 
 use crate::bad_plan::BadPlan;
 use crate::form::{
-    Agents, ByteRate, Count, Duration, DurationWithin, Factor, Few, Form, IgnoredErrors, Name,
-    Objectives, Optional, PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements,
-    Switch, Text, Transactions, Url, exact,
+    AgentNames, Agents, ByteRate, Count, Duration, DurationWithin, Factor, Few, Form,
+    IgnoredErrors, Name, Objectives, Optional, PositiveDuration, Rate, RateOverTime, Retried,
+    Seconds, Statements, Switch, Text, Transactions, Url, exact,
 };
 use crate::repeat_rule::{Repeats, level_of};
 use crate::seek_range::{Range, range_of};
@@ -152,6 +152,10 @@ parameters! {
     agent_loss: AgentLoss = "fail", AnyValue,
         "If an agent is lost during the load: the run fails, or is marked and goes on without it",
         |plan| (plan.agent_loss != AgentLoss::default()).then_some(plan.agent_loss);
+    monitor_agents: Optional<AgentNames> = "", AnyValue,
+        "Agents whose hosts are monitored too, such as that of the server: CPU, memory, disks, and \
+         the server's process (docs/how-to/several-hosts.md)",
+        |plan| (!plan.monitor_agents.is_empty()).then(|| Some(plan.monitor_agents.clone()));
     pin: Switch = "true", AnyValue, "Pin each event loop to its own CPU, if there are enough CPUs",
         |plan| plan.pin;
     ramp_up: Duration = "2s", AnyValue, "Warm-up time before the measured phase",

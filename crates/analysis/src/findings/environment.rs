@@ -1,11 +1,12 @@
 //! Findings on the environment of the run: build, machine, host and durability of the database.
 
 use model::numbers::significant;
-use model::{CommitRisk, FactValue, Severity};
+use model::{CommitRisk, FactValue, Gauge, Severity};
 
 use super::others_cpu::{self, OTHERS_PERCENT_MAX};
 use super::{FindingText, count};
-use crate::host;
+use crate::gauges::points;
+use crate::host::{self, Machine};
 use crate::tally::Tally;
 
 /// Largest share of CPU time, in percent, that other virtual machines may steal without a finding.
@@ -24,11 +25,12 @@ const CHANGES_SHOWN_MAX: usize = 8;
 enum EnvironmentFinding {
     SettingsChanged { changes: Vec<String> },
     DebugBuild,
-    NoisyMachine { percent: f64 },
-    OtherCpuLoad { percent: f64, processors: f64 },
+    NoisyMachine { percent: f64, of: String },
+    OtherCpuLoad { percent: f64, processors: f64, of: String },
     Embedded,
     SameHost,
     AgentLost { at: String },
+    MonitorLost { agent: String, at: String },
     NotDurable(CommitRisk),
     Pooled,
     IdleClosed { count: u64, limit: Option<(&'static str, String)> },
@@ -51,6 +53,7 @@ impl EnvironmentFinding {
             Is::OtherCpuLoad { .. } => ("other_cpu_load", Severity::Warning),
             Is::ClocksDiffer { .. } => ("clocks_differ", Severity::Warning),
             Is::AgentLost { .. } => ("agent_lost", Severity::Warning),
+            Is::MonitorLost { .. } => ("monitor_lost", Severity::Note),
             Is::Embedded | Is::SameHost => ("same_host", Severity::Note),
             Is::NotDurable(_) => ("not_durable", Severity::Note),
             Is::Pooled => ("pooled", Severity::Note),
@@ -71,11 +74,11 @@ impl EnvironmentFinding {
                 "dbdyno was built without optimisation: its overhead is part of the figures."
                     .to_owned()
             }
-            Is::NoisyMachine { percent } => format!(
-                "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
-            ),
-            Is::OtherCpuLoad { percent, processors } => format!(
-                "Other programs took at least {percent:.0} % of this machine's CPU time ({} of \
+            Is::NoisyMachine { percent, of } => {
+                format!("Other virtual machines took {percent:.1} % of {of}'s CPU time (steal).")
+            }
+            Is::OtherCpuLoad { percent, processors, of } => format!(
+                "Other programs took at least {percent:.0} % of {of}'s CPU time ({} of \
                  {processors} processors, user time alone).",
                 significant(percent / 100.0 * processors, 2)
             ),
@@ -88,6 +91,9 @@ impl EnvironmentFinding {
             ),
             Is::AgentLost { at } => {
                 format!("The run went on without an agent, last heard at {at}.")
+            }
+            Is::MonitorLost { agent, at } => {
+                format!("The readings of {agent} are missing from {at}.")
             }
             Is::Embedded => "The database runs in the generator's process and shares its CPUs. \
                              The client's CPU time includes the database's."
@@ -124,15 +130,14 @@ fn idle_closed_text(n_closed: u64, limit: Option<(&str, String)>) -> String {
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let debug = tally.fact("build", "profile").is_some_and(|profile| *profile == "debug");
-    let steal = tally.fact("machine", "steal_percent").and_then(FactValue::as_percent);
     let is_pooled = tally.fact("connection", "pooler").and_then(FactValue::yes_no) == Some(true);
-    let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
     let all = [
         debug.then_some(EnvironmentFinding::DebugBuild),
-        noisy.map(|percent| EnvironmentFinding::NoisyMachine { percent }),
-        other_cpu_load(tally),
+        Machine::all(tally).find_map(|machine| noisy_machine(tally, machine)),
+        Machine::all(tally).find_map(|machine| other_cpu_load(tally, machine)),
         clocks_differ(tally),
         agent_lost(tally),
+        monitor_lost(tally),
         host(tally),
         CommitRisk::read(|about, name| tally.fact(about, name)).map(EnvironmentFinding::NotDurable),
         tally
@@ -160,27 +165,48 @@ fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
 const IDLE_LIMITS: [&str; 2] = ["wait_timeout", "idle_session_timeout"];
 
 fn host(tally: &Tally) -> Option<EnvironmentFinding> {
-    host::place(tally).map(|place| match place {
-        host::Place::WithinUs => EnvironmentFinding::Embedded,
-        host::Place::ThisHost => EnvironmentFinding::SameHost,
+    match host::place(tally) {
+        Some(host::Place::WithinUs) => Some(EnvironmentFinding::Embedded),
+        Some(host::Place::ThisHost) => Some(EnvironmentFinding::SameHost),
+        None if host::has_clients_beside_server(tally) => Some(EnvironmentFinding::SameHost),
+        None => None,
+    }
+}
+
+/// Returns a finding if other virtual machines took much of a machine's CPU time; `None` if they
+/// did not, or if that is not known.
+fn noisy_machine(tally: &Tally, machine: Machine<'_>) -> Option<EnvironmentFinding> {
+    let percent = match machine == Machine::OURS {
+        true => tally.fact("machine", "steal_percent")?.as_percent()?,
+        false => {
+            let about = machine.about("machine");
+            let is_it = |gauge: &Gauge| gauge.about == about && gauge.name == "cpu_steal";
+            let place = tally.gauges.iter().position(is_it)?;
+            let all = points(&tally.gauges, &tally.readings).swap_remove(place);
+            let measured = tally.seconds();
+            let inside = all.iter().filter(|(second, _)| measured.contains(second));
+            let values: Vec<f64> = inside.map(|(_, value)| *value).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        }
+    };
+    let of = machine.title().to_owned();
+    (percent > STEAL_PERCENT_MAX).then_some(EnvironmentFinding::NoisyMachine { percent, of })
+}
+
+/// Returns a finding if programs other than the generator and the server used much of a machine's
+/// CPU time; `None` if they did not, or if that is not known.
+fn other_cpu_load(tally: &Tally, machine: Machine<'_>) -> Option<EnvironmentFinding> {
+    let processors = machine.processors(tally)?;
+    let seconds = others_cpu::by_second(tally, machine)?;
+    let percent = seconds.values().map(|cpu| cpu.others).sum::<f64>() / seconds.len() as f64;
+    let of = machine.title().to_owned();
+    (percent > OTHERS_PERCENT_MAX).then_some(EnvironmentFinding::OtherCpuLoad {
+        percent,
+        processors,
+        of,
     })
 }
 
-/// Returns a finding if programs other than the generator and the server used much CPU time; `None`
-/// if they did not, or if that is not known.
-fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
-    let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
-    if others_cpu::is_server_hidden(tally) {
-        return None;
-    }
-    let seconds = others_cpu::by_second(tally)?;
-    let percent = seconds.values().map(|cpu| cpu.others).sum::<f64>() / seconds.len() as f64;
-    (percent > OTHERS_PERCENT_MAX)
-        .then_some(EnvironmentFinding::OtherCpuLoad { percent, processors })
-}
-
-/// Returns a finding if clocks of client processes differ from this process's by too much, with the
-/// one that differs most; `None` if none does.
 /// Returns a finding if an agent was lost while the run went on; `None` if none was.
 fn agent_lost(tally: &Tally) -> Option<EnvironmentFinding> {
     let fact =
@@ -190,6 +216,16 @@ fn agent_lost(tally: &Tally) -> Option<EnvironmentFinding> {
     Some(EnvironmentFinding::AgentLost { at: at.to_string() })
 }
 
+/// Returns a finding if an agent that monitored its host was lost; `None` if none was.
+fn monitor_lost(tally: &Tally) -> Option<EnvironmentFinding> {
+    let mut facts = tally.facts.iter().filter(|fact| fact.about == host::MONITORED);
+    let (agent, at) =
+        facts.find_map(|fact| Some((fact.name.strip_suffix("_lost_at")?, &fact.value)))?;
+    Some(EnvironmentFinding::MonitorLost { agent: agent.to_owned(), at: at.to_string() })
+}
+
+/// Returns a finding if clocks of client processes differ from this process's by too much, with the
+/// one that differs most; `None` if none does.
 fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
     let seconds = |process: u32, name: &str| {
         let name = format!("process_{process}_clock_offset_{name}_s");

@@ -10,7 +10,7 @@ use model::numbers::percent_text;
 use stats::trend;
 
 use crate::gauges::{points, whose};
-use crate::host::{self, Place};
+use crate::host::{self, Machine, Place};
 use crate::tally::Tally;
 
 /// Largest share of the machine's CPU time, in percent, that other programs may use without a
@@ -43,19 +43,32 @@ pub(super) struct CpuSecond {
     pub(super) others: f64,
 }
 
-/// Returns the CPU time in each second of the measured phase. Seconds are left out if a reading is
-/// missing, or if the plan disturbed the database in them, since a disturbance may be a program of
-/// its own. `None` without the gauges of machine and generator.
-pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
-    let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
+/// Returns the CPU time of a machine in each second of the measured phase. Seconds are left out if
+/// a reading is missing, or if the plan disturbed the database in them, since a disturbance may be
+/// a program of its own. `None` without the gauges of machine and generator or, where the server
+/// runs alone, of the server.
+pub(super) fn by_second(tally: &Tally, machine: Machine<'_>) -> Option<BTreeMap<i64, CpuSecond>> {
+    let processors = machine.processors(tally)?;
+    let of_machine = machine.about("machine");
     // Gauges of the machine are shares of all processors, those of a process of one.
-    let weights = |about: &str, name: &str| match (whose(about), name) {
-        ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some((0.0, 1.0)),
-        ("generator" | "server", "cpu_user") => Some((1.0 / processors, -1.0 / processors)),
-        ("generator" | "server", "cpu_system") => Some((1.0 / processors, 0.0)),
+    let weights = |about: &str, name: &str| match name {
+        "cpu_user" | "cpu_nice" if about == of_machine => Some((0.0, 1.0)),
+        "cpu_user" if machine.has_process(tally, about) => {
+            Some((1.0 / processors, -1.0 / processors))
+        }
+        "cpu_system" if machine.has_process(tally, about) => Some((1.0 / processors, 0.0)),
         _ => None,
     };
-    if !has(tally, "machine") || !has(tally, "generator") {
+    let reads = |is_it: &dyn Fn(&str) -> bool| {
+        tally.gauges.iter().any(|gauge| gauge.name == "cpu_user" && is_it(&gauge.about))
+    };
+    let has_process = reads(&|about| machine.has_process(tally, about));
+    let is_complete = match machine == Machine::OURS {
+        true => has(tally, "generator") && !is_server_hidden(tally),
+        // Clients that an agent executes there would count as other programs.
+        false => !machine.has_clients(tally),
+    };
+    if !reads(&|about| about == of_machine) || !has_process || !is_complete {
         return None;
     }
     let measured = tally.seconds();
@@ -75,8 +88,8 @@ pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
     Some(whole.map(|(second, (_, cpu))| (second, cpu)).collect())
 }
 
-/// Returns true if the CPU time of `wanted` was read: `machine`, `generator` or `server`.
-pub(super) fn has(tally: &Tally, wanted: &str) -> bool {
+/// Returns true if the CPU time of `wanted` was read: `generator` or `server`.
+fn has(tally: &Tally, wanted: &str) -> bool {
     tally.gauges.iter().any(|gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user")
 }
 
@@ -93,30 +106,32 @@ fn is_disturbed(tally: &Tally, second: i64) -> bool {
 
 /// Returns true if the server is on this machine but its CPU time was not read, and so would count
 /// as that of another program.
-pub(super) fn is_server_hidden(tally: &Tally) -> bool {
+fn is_server_hidden(tally: &Tally) -> bool {
     matches!(host::place(tally), Some(Place::ThisHost)) && !has(tally, "server")
 }
 
 /// CPU time and commits of a run, both for the same seconds.
-struct Together {
+struct Together<'t> {
+    machine: Machine<'t>,
     cpu: Vec<CpuSecond>,
     commits: Vec<f64>,
 }
 
-impl Together {
+impl<'t> Together<'t> {
     /// Returns CPU time and commits by second if other programs used much CPU time and commits fell
     /// at the same times; `None` otherwise.
-    fn from_tally(tally: &Tally) -> Option<Together> {
-        if is_server_hidden(tally) {
-            return None;
-        }
+    fn from_tally(tally: &'t Tally) -> Option<Together<'t>> {
+        Machine::all(tally).find_map(|machine| Together::on(tally, machine))
+    }
+
+    fn on(tally: &Tally, machine: Machine<'t>) -> Option<Together<'t>> {
         let groups: Vec<usize> = (0..tally.groups.len()).collect();
         let all = tally.commits_per_second(&groups, tally.whole_seconds());
         let committed = |second: &i64| all.get(usize::try_from(*second).ok()?).map(|n| *n as f64);
-        let known = by_second(tally)?;
+        let known = by_second(tally, machine)?;
         let both = known.iter().filter_map(|(second, cpu)| Some((*cpu, committed(second)?)));
         let (cpu, commits) = both.filter(|(cpu, n)| cpu.own > 0.0 && *n > 0.0).unzip();
-        let together = Together { cpu, commits };
+        let together = Together { machine, cpu, commits };
         together.is_their_doing().then_some(together)
     }
 
@@ -143,7 +158,7 @@ pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
 /// Describes how CPU time and commits per CPU second changed while commits drifted; `None` if other
 /// programs are not the cause.
 pub(super) fn drift(tally: &Tally) -> Option<String> {
-    let Together { cpu, commits } = Together::from_tally(tally)?;
+    let Together { machine, cpu, commits } = Together::from_tally(tally)?;
     // Trends are defined on counts.
     let count = |value: f64| (value * 1e3).round() as u64;
     let own: Vec<u64> = cpu.iter().map(|cpu| count(cpu.own)).collect();
@@ -154,11 +169,15 @@ pub(super) fn drift(tally: &Tally) -> Option<String> {
         percent => format!("changed by {percent:+} %"),
     };
     Some(format!(
-        "The CPU time that {} got went from {} to {} of this machine; commits per CPU second \
-         {changed}.",
-        if has(tally, "server") { "generator and server" } else { "the generator" },
+        "The CPU time that {} got went from {} to {} of {}; commits per CPU second {changed}.",
+        match (machine == Machine::OURS, machine.has_process(tally, "server")) {
+            (true, true) if has(tally, "server") => "generator and server",
+            (true, _) => "the generator",
+            (false, _) => "the server",
+        },
         percent_text(own.first.max(0.0) / 1e3),
-        percent_text(own.last.max(0.0) / 1e3)
+        percent_text(own.last.max(0.0) / 1e3),
+        machine.title()
     ))
 }
 

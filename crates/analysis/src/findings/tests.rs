@@ -1164,6 +1164,70 @@ fn an_agent_that_was_lost_is_named_and_hosts_of_agents_are_those_of_the_generato
     assert_eq!([[true, false], [false, false]].map(with_agents), [true, false]);
 }
 
+/// Makes a run on a server whose host the agent `db1` monitored: one of 4 processors.
+fn monitored(target: &str, is_here: bool) -> Made {
+    let mut made = Made::open_overloaded();
+    made.description.target = target.to_owned();
+    for about in ["cpu", "db1/cpu"] {
+        made.fact(about, "logical", "4");
+    }
+    made.fact("monitor_agents", "server", "db1");
+    for name in ["db1_is_here", "server_is_here"] {
+        made.more.push(Event::Fact(Fact::new("monitor_agents", name, is_here)));
+    }
+    made
+}
+
+#[test]
+fn the_host_of_the_server_is_judged_by_its_monitor_and_the_generators_by_ours() {
+    let of = |id: &str, gauges: &[(&str, &str, f64)], is_here: bool| {
+        let mut made = monitored("mariadb://bench@10.0.0.1/bench", is_here);
+        let names: Vec<(&str, &str)> =
+            gauges.iter().map(|(about, name, _)| (*about, *name)).collect();
+        made.gauges(&names, &|_, at| gauges[at].2);
+        let found = judge(&made.tally()).into_iter().find(|finding| finding.id == id);
+        found.map(|finding| finding.text)
+    };
+    let server = ("server", "cpu_user", 100.0);
+    // The server's 25 % of db1 are none of this machine's.
+    let busy = |here: f64, there: f64| {
+        [
+            ("machine", "cpu_user", here),
+            ("generator", "cpu_user", 20.0),
+            ("db1/machine", "cpu_user", there),
+            server,
+        ]
+    };
+    assert_eq!(of("other_cpu_load", &busy(10.0, 30.0), false), None);
+    let text = of("other_cpu_load", &busy(10.0, 45.0), false).expect("20 % are others'");
+    assert!(text.contains("at least 20 % of db1's CPU time (0.80 of 4"), "{text}");
+    let text = of("other_cpu_load", &busy(30.0, 30.0), false).expect("25 % are others'");
+    assert!(text.contains("at least 25 % of this machine's CPU time"), "{text}");
+    let steal = [("db1/machine", "cpu_steal", 3.0)];
+    let text = of("noisy_machine", &steal, false).expect("it is stolen");
+    assert!(text.contains("took 3.0 % of db1's CPU time"), "{text}");
+    // One host, whatever the target calls it.
+    assert_eq!(of("same_host", &busy(10.0, 30.0), false), None);
+    assert!(of("same_host", &busy(10.0, 30.0), true).is_some());
+}
+
+#[test]
+fn clients_on_the_host_of_the_server_share_it() {
+    let mut made = monitored("mariadb://bench@10.0.0.1/bench", false);
+    made.fact("processes", "process_1_agent", "db1");
+    assert!(ids(&made).iter().any(|id| id == "same_host"));
+    // Their CPU time is not known there, so nothing is said of other programs.
+    made.gauges(&[("db1/machine", "cpu_user"), ("server", "cpu_user")], &|_, at| [90.0, 40.0][at]);
+    assert!(!ids(&made).iter().any(|id| id == "other_cpu_load"));
+}
+
+#[test]
+fn a_monitor_that_was_lost_is_named() {
+    raises("monitor_lost", Severity::Note, |made| {
+        made.fact("monitor_agents", "db1_lost_at", "31.5 s: it has left");
+    });
+}
+
 #[test]
 fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
     let mut made = Made::closed();

@@ -13,11 +13,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::numbers::count;
-use model::{Cause, FactValue, NS_PER_MS};
+use model::{Cause, NS_PER_MS};
 use serde::{Deserialize, Serialize};
 use stats::{STRETCHES_MIN, Usual, set_apart, stands_out, stands_out_at_load};
 
 use super::{GaugeReport, PerTransaction};
+use crate::host::Machine;
 use crate::tally::{SecondFigures, Tally};
 
 /// Smallest factor by which a second has fewer commits than the median second to be in a dip.
@@ -237,6 +238,14 @@ impl Dip {
     }
 }
 
+/// The machine of the server: that of the generator, or another one that an agent monitored.
+struct MachineOfServer {
+    /// Start of the names of its gauges, such as `machine.`.
+    gauges: String,
+    processors: Option<f64>,
+    has_generator: bool,
+}
+
 /// Gauges of a run, with a value for each second.
 struct Series {
     /// For each second of the measured phase, true if the second is in a dip.
@@ -244,6 +253,7 @@ struct Series {
     /// Unit and values of each gauge, by its name as a figure. The value of a second without a
     /// reading is NaN.
     all: BTreeMap<String, (String, Vec<f64>)>,
+    machine: MachineOfServer,
 }
 
 /// Returns the dips of a run, in the order of time: at most [`DIPS_MAX`], those with the largest
@@ -258,10 +268,14 @@ pub(super) fn dips(
     }
     let transactions = Transactions::from_tally(tally);
     let is_dip = transactions.stand_out(tally);
-    let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
-    let processors = processors.map(|n| n as f64);
+    let machine = Machine::of_server_elsewhere(tally).unwrap_or(Machine::OURS);
+    let machine = MachineOfServer {
+        gauges: format!("{}.", machine.about("machine")),
+        processors: machine.processors(tally),
+        has_generator: machine == Machine::OURS,
+    };
     let commits = &transactions.commits;
-    let mut series = Series::new(gauges, &tally.whole_seconds(), is_dip, commits, processors);
+    let mut series = Series::new(gauges, &tally.whole_seconds(), is_dip, commits, machine);
     if !transactions.is_planned {
         series.mark_leaps(commits);
     }
@@ -435,7 +449,7 @@ impl Series {
         seconds: &Range<i64>,
         is_dip: Vec<bool>,
         commits: &[f64],
-        processors: Option<f64>,
+        machine: MachineOfServer,
     ) -> Series {
         let mut all = BTreeMap::new();
         for gauge in gauges {
@@ -450,14 +464,15 @@ impl Series {
             }
             all.insert(name, (gauge.unit.clone(), values));
         }
-        let mut series = Series { is_dip, all };
-        series.derive(commits, processors);
+        let mut series = Series { is_dip, all, machine };
+        series.derive(commits);
         series
     }
 
     /// Adds gauges that are computed from others, such as CPU time of other programs. `commits` has
-    /// the commits of each second, and `processors` is the machine's number of CPUs, if known.
-    fn derive(&mut self, commits: &[f64], processors: Option<f64>) {
+    /// the commits of each second.
+    fn derive(&mut self, commits: &[f64]) {
+        let machine = &self.machine;
         let get = |name: &str| self.all.get(name).map(|(_, values)| values.clone());
         let sum = |names: &[&str]| {
             let known: Vec<Vec<f64>> = names.iter().filter_map(|name| get(name)).collect();
@@ -469,19 +484,18 @@ impl Series {
             )
         };
         let mut derived: Vec<(&str, &str, Vec<f64>)> = Vec::new();
-        let of_machine = sum(&["machine.cpu_user", "machine.cpu_nice", "machine.cpu_system"]);
-        let steal = get("machine.cpu_steal");
-        let ours = sum(&[
-            "generator.cpu_user",
-            "generator.cpu_system",
-            "server.cpu_user",
-            "server.cpu_system",
-        ]);
+        let of_cpu = ["cpu_user", "cpu_nice", "cpu_system"];
+        let of_cpu = of_cpu.map(|name| format!("{}{name}", machine.gauges));
+        let of_machine = sum(&of_cpu.each_ref().map(String::as_str));
+        let steal = get(&format!("{}cpu_steal", machine.gauges));
+        let all_ours =
+            ["server.cpu_user", "server.cpu_system", "generator.cpu_user", "generator.cpu_system"];
+        let ours = sum(if machine.has_generator { &all_ours } else { &all_ours[..2] });
         // For a process 100 % is one CPU, for the machine all of them.
-        if let (Some(machine), Some(ours), Some(processors)) = (of_machine, ours, processors) {
-            let others = machine.iter().zip(&ours).enumerate().map(|(at, (machine, ours))| {
+        if let (Some(used), Some(ours), Some(processors)) = (of_machine, ours, machine.processors) {
+            let others = used.iter().zip(&ours).enumerate().map(|(at, (used, ours))| {
                 let steal = steal.as_ref().map_or(0.0, |steal| steal[at]);
-                (machine + steal - ours / processors).max(0.0)
+                (used + steal - ours / processors).max(0.0)
             });
             let others = others.collect();
             derived.push((OTHERS, "%", others));

@@ -9,8 +9,7 @@ use model::{FactValue, Load};
 use serde::{Deserialize, Serialize};
 
 use super::{GaugeReport, Report, SAMPLES_LEAST};
-use crate::gauges::whose;
-use crate::host::{self, Place};
+use crate::host::{self, Machine, Place};
 use crate::tally::Tally;
 
 /// Smallest share of time, in percent, for which all CPUs of a machine must be busy to limit
@@ -79,8 +78,9 @@ impl Report {
         if self.is_build() || self.measured_seconds < SECONDS_MIN {
             return None;
         }
-        let found = self.busy_cpus(tally).or_else(|| self.busy_loop()).or_else(|| self.busy_disk());
-        let (limit, text) = found.or_else(|| self.waits()).or_else(|| self.round_trips())?;
+        let found = self.busy_cpus(tally).or_else(|| self.busy_loop());
+        let found = found.or_else(|| self.busy_disk(tally));
+        let (limit, text) = found.or_else(|| self.waits()).or_else(|| self.round_trips(tally))?;
         Some(LimitedBy { limit, text })
     }
 
@@ -97,16 +97,25 @@ impl Report {
 
     fn busy_cpus(&self, tally: &Tally) -> Option<(Limit, String)> {
         let machines = self.gauges.iter().filter(|gauge| gauge.name == "cpu_idle");
-        let busy = machines.filter(|gauge| whose(&gauge.about) == "machine");
+        let known: Vec<String> = Machine::all(tally).map(|one| one.about("machine")).collect();
+        let busy = machines.filter(|gauge| known.contains(&gauge.about));
         let busy =
             busy.filter_map(|gauge| Some((&gauge.about, 100.0 - self.idle_percent(&gauge.about)?)));
         let (about, percent) = busy
             .filter(|(_, percent)| *percent >= CPU_BUSY_PERCENT_MIN)
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let shares = self.shares_of_cpu(tally, percent);
+        let machine = Machine::monitored(tally).find(|machine| machine.about("machine") == **about);
+        let shares = self.shares_of_cpu(tally, machine.unwrap_or(Machine::OURS), percent);
         let percent = percent_text(percent);
-        if let Some((host, _)) = about.split_once('/') {
-            return Some((Limit::Cpu, format!("CPU of {host}, {percent} busy")));
+        if let Some(machine) = machine {
+            let is_servers = Machine::of_server_elsewhere(tally) == Some(machine);
+            let is_generators = machine.has_clients(tally) && !is_servers;
+            let limit = if is_generators { Limit::Generator } else { Limit::Cpu };
+            let whose = if is_generators { "dbdyno: the CPU" } else { "CPU" };
+            return Some((
+                limit,
+                format!("{whose} of {}, {percent} busy{shares}", machine.title()),
+            ));
         }
         match host::place(tally) {
             Some(Place::WithinUs | Place::ThisHost) => {
@@ -123,15 +132,14 @@ impl Report {
         }
     }
 
-    /// Describes who used the CPUs of the machine, which were busy for `busy_percent` of the time:
-    /// ` (server 62 %, dbdyno 31 %, others and interrupts 6.9 %)`; empty if it is not known.
-    fn shares_of_cpu(&self, tally: &Tally, busy_percent: f64) -> String {
-        let processors = tally.fact("cpu", "logical").and_then(FactValue::count);
-        let Some(processors) = processors.filter(|n| *n > 0) else { return String::new() };
+    /// Describes who used the CPUs of a machine, which were busy for `busy_percent` of the time: `
+    /// (server 62 %, dbdyno 31 %, others and interrupts 6.9 %)`; empty if it is not known.
+    fn shares_of_cpu(&self, tally: &Tally, machine: Machine<'_>, busy_percent: f64) -> String {
+        let Some(processors) = machine.processors(tally) else { return String::new() };
         let share = |(about, name): (&str, &'static str)| {
             let user = self.mean(about, "cpu_user")?;
             let all = user + self.mean(about, "cpu_system").unwrap_or(0.0);
-            Some((name, all / processors as f64))
+            machine.has_process(tally, about).then_some((name, all / processors))
         };
         let all = [("server", "server"), ("generator", "dbdyno")].into_iter().filter_map(share);
         let mut all: Vec<(&'static str, f64)> = all.collect();
@@ -156,16 +164,21 @@ impl Report {
         Some((Limit::Generator, text))
     }
 
-    fn busy_disk(&self) -> Option<(Limit, String)> {
-        let disks = self.gauges.iter().filter(|gauge| whose(&gauge.about) == "machine");
+    fn busy_disk(&self, tally: &Tally) -> Option<(Limit, String)> {
+        // The disks of a generator do not limit a server on another machine.
+        let machine = Machine::of_server_elsewhere(tally).unwrap_or(Machine::OURS);
+        let about = machine.about("machine");
+        let disks = self.gauges.iter().filter(|gauge| gauge.about == about);
         let disks = disks.filter_map(|gauge| {
             Some((&gauge.about, gauge.name.strip_prefix("disk_busy/")?, gauge.mean?))
         });
         let (about, disk, percent) = disks
             .filter(|(_, _, percent)| *percent >= DISK_BUSY_PERCENT_MIN)
             .max_by(|a, b| a.2.total_cmp(&b.2))?;
-        let host =
-            about.split_once('/').map_or_else(String::new, |(host, _)| format!(" of {host}"));
+        let host = match machine == Machine::OURS {
+            true => String::new(),
+            false => format!(" of {}", machine.title()),
+        };
         let latency = self.mean(about, &format!("disk_latency/{disk}"));
         let latency = latency.map_or_else(String::new, |ms| {
             format!(", {} ms per request", model::numbers::significant(ms, 3))
@@ -197,16 +210,20 @@ impl Report {
 
     /// Returns round trips as the limit, if they and the client take half of a transaction's time
     /// while CPUs are idle and clients never pause.
-    fn round_trips(&self) -> Option<(Limit, String)> {
+    fn round_trips(&self, tally: &Tally) -> Option<(Limit, String)> {
         let profile = self.time_profile.as_ref()?;
-        let idle = self.idle_percent("machine").filter(|idle| *idle >= IDLE_PERCENT_MIN)?;
+        let idle = |machine: Machine<'_>| self.idle_percent(&machine.about("machine"));
+        let all: Vec<f64> = Machine::all(tally).filter_map(idle).collect();
+        let idle = all.iter().copied().reduce(f64::min);
+        let idle = idle.filter(|idle| *idle >= IDLE_PERCENT_MIN)?;
+        let whose = if all.len() > 1 { "each machine" } else { "this machine" };
         let names = ["client_cpu", "client_run_delay", "network"];
         let parts = profile.parts.iter().filter(|part| names.contains(&&*part.name));
         let share = parts.map(|part| part.ms).sum::<f64>() / profile.service_ms;
         let is_it = share >= PART_MIN && self.load == Some(Load::Closed);
         let text = format!(
-            "round trips: network and client take {} of a transaction's time, and the CPU of this \
-             machine is {} idle; more clients may raise throughput",
+            "round trips: network and client take {} of a transaction's time, and the CPU of \
+             {whose} is {} idle; more clients may raise throughput",
             percent_text(100.0 * share),
             percent_text(idle)
         );

@@ -425,6 +425,29 @@ fn a_limit_is_named_only_with_evidence() {
     let words = "CPU of this machine, 99.8 % busy (server 37.0 %, dbdyno 13.5 %, others and \
                  interrupts 49.3 %)";
     assert_eq!(text, words);
+    // The server's host, which an agent monitored.
+    let elsewhere = [
+        ("machine", "cpu_idle"),
+        ("machine", "disk_busy/vda"),
+        ("db1/machine", "cpu_idle"),
+        ("db1/machine", "disk_busy/sda"),
+        ("server", "cpu_user"),
+        ("generator", "cpu_user"),
+    ];
+    let limit_of = |values: [f64; 6]| {
+        let mut made = Made::closed();
+        made.description.target = "mariadb://bench@10.0.0.1/bench".to_owned();
+        made.fact("db1/cpu", "logical", "4");
+        made.fact("monitor_agents", "server", "db1");
+        made.fact("monitor_agents", "db1_is_here", "false");
+        made.gauges(&elsewhere, &|_, at| values[at]);
+        Report::from_tally(&made.tally()).limited_by.map(|limited| limited.text)
+    };
+    let text = limit_of([70.0, 99.0, 1.0, 0.0, 380.0, 60.0]).expect("CPUs are busy");
+    assert_eq!(text, "CPU of db1, 99.0 % busy (server 95.0 %, others and interrupts 4.0 %)");
+    let text = limit_of([70.0, 99.0, 60.0, 95.0, 100.0, 60.0]).expect("its disk is busy");
+    assert_eq!(text, "disk sda of db1, busy 95.0 % of the time");
+    assert_eq!(limit_of([70.0, 99.0, 60.0, 5.0, 100.0, 60.0]), None);
     // CPUs that wait for a disk are idle.
     let (is, text) = limit(&cpu, &[1.0, 60.0, 97.0]).expect("the disk is busy");
     assert_eq!((is, text.as_str()), (Limit::Disk, "disk vda, busy 97.0 % of the time"));

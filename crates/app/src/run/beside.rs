@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use analysis::Tally;
 use engine::{Job, Origin, Ran, Recorded, SampleHook};
-use model::{DbErrorKind, Event, Fact, MonitorScope, Placement, StopReason};
+use model::{DbErrorKind, Event, Fact, FactValue, Host, MonitorScope, Placement, StopReason};
 use monitor::{Monitor, Scope, wall_clock};
 
-use super::agents::{self, Agents};
+use super::agents::{self, Agents, MONITORED, Monitored};
 use super::generator_facts::{facts_of, facts_of_connections};
 use super::member::RunUnderWay;
 use super::numbering::Numbering;
@@ -63,6 +63,8 @@ impl<'b> Beside<'b> {
             entrance: path.map(OpenPath::entrance),
             placement,
             origin,
+            server_hosts: server_hosts(run),
+            programs: drivers::programs_of(&run.context.target),
         };
         let agents = Agents::start(&start, run.stop)?;
         run.sink.numbering = Numbering::new(agents.loops_each(plan));
@@ -87,11 +89,14 @@ impl<'b> Beside<'b> {
             replicas,
             connect: admin_session::for_counters,
             connect_as_client: admin_session::for_round_trips,
+            programs: drivers::programs_of(&run.context.target),
             servers: disturbers.processes(),
             helpers: helpers(&agents, path),
             own: Vec::new(),
         });
         run.sink.are_read = monitor.has_collectors();
+        let has_own_server = !facts.iter().any(is_no_server);
+        let facts = name_monitored(&agents, has_own_server, facts, run);
         facts.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
         let database = run.database().map(|database| database.as_ref());
         let processes = agents.processes().into_iter().map(|(_, process)| process).collect();
@@ -218,6 +223,50 @@ fn both(one: Option<SampleHook>, other: Option<SampleHook>) -> Option<SampleHook
         })),
         (one, other) => one.or(other),
     }
+}
+
+/// Whether a fact says that the process of the server is not read.
+fn is_no_server(fact: &Fact) -> bool {
+    (fact.about.as_str(), fact.name.as_str()) == ("monitor", "server")
+}
+
+/// Gives the hosts that agents monitor their names in the run. The server's host is one of them, if
+/// the server is found there alone. Returns the facts of the monitor without those that this makes
+/// untrue, and with those about the hosts.
+fn name_monitored(
+    agents: &Agents,
+    has_own_server: bool,
+    mut facts: Vec<Fact>,
+    run: &mut RunUnderWay<'_, '_>,
+) -> Vec<Fact> {
+    for monitored in agents.monitored() {
+        run.sink.numbering.name_monitored(monitored.process, monitored.name);
+    }
+    let mut with_server = agents.monitored().filter(|monitored| monitored.has_server);
+    let first = with_server.next().filter(|_| with_server.next().is_none() && !has_own_server);
+    if let Some(Monitored { process, name, is_here, .. }) = first {
+        run.sink.numbering.set_process_of_server(process);
+        facts.retain(|fact| !is_no_server(fact));
+        facts.push(Fact::new(MONITORED, "server", name));
+        facts.push(Fact::new(MONITORED, "server_is_here", FactValue::YesNo(is_here)));
+    }
+    if agents.monitored().next().is_some_and(|_| !has_own_server)
+        && !agents.monitored().any(|monitored| monitored.has_server)
+    {
+        let hosts = agents.monitored().map(|monitored| monitored.name).collect::<Vec<_>>();
+        run.note(format!(
+            "monitor_agents: no server listens at the target's port on the host of {}, so its \
+             process is not read",
+            hosts.join(", ")
+        ));
+    }
+    facts
+}
+
+/// Returns the addresses of the server; none for a database without a server.
+fn server_hosts(run: &RunUnderWay<'_, '_>) -> Vec<Host> {
+    let hosts = run.database().and_then(|database| Some(database.hosts()?.list()));
+    hosts.unwrap_or_default()
 }
 
 /// Returns names and ids of dbdyno's other processes for the monitor: client processes and the

@@ -299,6 +299,7 @@ impl DataBuild<'_> {
             database: Some(Arc::clone(&self.opened.database)),
             connect: admin_session::for_counters,
             connect_as_client: admin_session::for_round_trips,
+            programs: drivers::programs_of(self.target),
             servers: open_target.server.as_ref().map(Managed::locate),
             helpers: Vec::new(),
             own: vec![own],

@@ -25,16 +25,36 @@ pub(super) struct Numbering {
     /// counts its own gauges from 0.
     gauges: BTreeMap<u32, Vec<u16>>,
     n_gauges: u16,
+    /// Names of the agents that monitor their hosts, by the number of their process.
+    monitored: BTreeMap<u32, String>,
+    /// Number of the process that monitors the host of the run's only server; `None` if that is
+    /// this host, or not known.
+    of_server: Option<u32>,
 }
+
+/// Subject of the gauges of a run's server.
+const SERVER: &str = "server";
 
 impl Numbering {
     pub(super) fn new(loops_each: u32) -> Numbering {
         Numbering { loops_each, ..Numbering::default() }
     }
 
+    /// Sets the name of the agent that monitors its host as a process of the run. It stands before
+    /// the subjects of its gauges and facts, as in `db1/machine`.
+    pub(super) fn name_monitored(&mut self, process: u32, name: &str) {
+        self.monitored.insert(process, name.to_owned());
+    }
+
     /// Returns the index in the run of the first event loop of a process.
     pub(super) fn first_loop(&self, process: u32) -> u32 {
         process * self.loops_each
+    }
+
+    /// Sets the process that monitors the host of the run's only server, whose gauges then have the
+    /// subject that they have on this host.
+    pub(super) fn set_process_of_server(&mut self, process: u32) {
+        self.of_server = Some(process);
     }
 
     /// Returns the event with indexes that count over all processes of the run, instead of those of
@@ -48,9 +68,13 @@ impl Numbering {
             }
             Event::Gauges { mut gauges } => {
                 for gauge in &mut gauges {
-                    if process > 0 {
-                        gauge.about = format!("process {process}/{}", gauge.about);
-                    }
+                    let is_server = self.of_server == Some(process) && gauge.about == SERVER;
+                    gauge.about = match self.monitored.get(&process) {
+                        _ if is_server => continue,
+                        Some(name) => format!("{name}/{}", gauge.about),
+                        None if process > 0 => format!("process {process}/{}", gauge.about),
+                        None => continue,
+                    };
                 }
                 let first = self.n_gauges;
                 self.n_gauges += gauges.len() as u16;
@@ -66,6 +90,12 @@ impl Numbering {
                     .collect();
                 Event::Readings(readings)
             }
+            Event::Fact(mut fact) => {
+                if let Some(name) = self.monitored.get(&process) {
+                    fact.about = format!("{name}/{}", fact.about);
+                }
+                Event::Fact(fact)
+            }
             event => event,
         }
     }
@@ -73,7 +103,7 @@ impl Numbering {
 
 #[cfg(test)]
 mod tests {
-    use model::{Gauge, Readings};
+    use model::{Fact, Gauge, Readings};
 
     use super::*;
 
@@ -103,6 +133,34 @@ mod tests {
         assert_eq!(in_run(2, read(&[(0, 5.0)])), read(&[(2, 5.0)]));
         // A value of a gauge that was never declared has no name, and is left out.
         assert_eq!(in_run(1, read(&[(0, 5.0)])), read(&[]));
+    }
+
+    #[test]
+    fn what_an_agent_monitors_has_its_name_but_for_the_only_server() {
+        let mut numbering = Numbering::new(2);
+        for (process, name) in [(3, "db1"), (4, "db2")] {
+            numbering.name_monitored(process, name);
+        }
+        numbering.set_process_of_server(3);
+        let mut abouts = |process: u32| {
+            let gauge = |about: &str| Gauge {
+                about: about.to_owned(),
+                name: "cpu_user".to_owned(),
+                unit: "%".to_owned(),
+                help: "A gauge.".to_owned(),
+            };
+            let gauges = ["machine", "server"].map(gauge).into();
+            let event = Event::Gauges { gauges };
+            let Event::Gauges { gauges } = numbering.in_run(Sourced { process, event }) else {
+                panic!("gauges")
+            };
+            gauges.into_iter().map(|gauge| gauge.about).collect::<Vec<_>>()
+        };
+        assert_eq!(abouts(3), ["db1/machine", "server"]);
+        assert_eq!(abouts(4), ["db2/machine", "db2/server"]);
+        let fact = |about: &str| Event::Fact(Fact::new(about, "logical", 4_u64));
+        let event = numbering.in_run(Sourced { process: 3, event: fact("cpu") });
+        assert_eq!(event, fact("db1/cpu"));
     }
 
     #[test]

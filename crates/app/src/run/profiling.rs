@@ -44,7 +44,7 @@ impl Profiling {
         let measured = plan.phases.measure_ns;
         let profiler = CpuProfiler::start(ProfileScope {
             perf: PathBuf::from(PERF),
-            server: server_processes(database, servers),
+            server: server_processes(database, servers, &drivers::programs_of(&plan.target)),
             generator: std::iter::once(std::process::id()).chain(agents).collect(),
             measured: (measured > 0).then(|| Duration::from_nanos(measured)),
         });

@@ -4,7 +4,12 @@
 //! Other hosts are network namespaces of this machine, with a network stack of their own.
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use servers::for_tests::POSTGRES;
@@ -13,7 +18,7 @@ use crate::home::{Home, Ran, at, number};
 use crate::journey::nothing_is_lost;
 use crate::proxies::free_port;
 use crate::real::url_of;
-use crate::waiting::{Started, eventually};
+use crate::waiting::{Started, eventually, now, rest};
 
 const FAILED: i32 = 1;
 const USAGE: i32 = 2;
@@ -69,6 +74,14 @@ impl Hub {
     fn agent(&mut self, name: &str, allows: &[&str]) -> Started {
         let address = format!("127.0.0.1:{}", self.port);
         self.agent_at(&address, name, allows, &[])
+    }
+
+    /// Starts an agent that takes this host for another one.
+    fn agent_elsewhere(&mut self, name: &str, allows: &[&str]) -> Started {
+        let boot = self.home.write(&format!("{name}.boot"), format!("{name} is another host\n"));
+        let mount = format!("mount --bind '{boot}' /proc/sys/kernel/random/boot_id && exec \"$@\"");
+        let address = format!("127.0.0.1:{}", self.port);
+        self.agent_at(&address, name, allows, &["unshare", "-m", "bash", "-c", &mount, "bash"])
     }
 
     /// Starts an agent by a program that is given the command line, such as `ip netns exec`.
@@ -167,6 +180,68 @@ fn a_load_on_a_server_is_divided_among_agents_and_counted_by_the_server() {
     assert!(number(&report, "counts.committed") > 0.0);
     let counted = at(&report, "crosschecks").as_array().expect("a list");
     assert!(!counted.is_empty() && counted.iter().all(|one| one["matches"] == true));
+}
+
+/// Returns the arguments for a run that knows this host by the name `db1.test`.
+fn under_another_name<'a>(hosts_file: &'a str, args: &[&'a str]) -> Vec<String> {
+    let mount = format!("mount --bind '{hosts_file}' /etc/hosts && exec \"$@\"");
+    let by = ["-m", "bash", "-c", &mount, "bash", env!("CARGO_BIN_EXE_dbdyno")];
+    by.iter().chain(args).map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn the_host_of_the_server_is_in_the_report_if_its_agent_monitors_it() {
+    let mut hub = Hub::new();
+    let server = POSTGRES.shared();
+    let _monitor = hub.agent_elsewhere("db1", &["monitor"]);
+    let _other = hub.agent("gen1", &["127.0.0.1"]);
+    let hosts_file = hub.home.write("hosts", "127.0.0.1 localhost db1.test\n");
+    let target = url_of(server, "monitored").replace("127.0.0.1", "db1.test");
+    let target = format!("--target={target}");
+    let run = |monitors: &str| {
+        let monitors = format!("--monitor-agents={monitors}");
+        let args = ["run", "tpcb", &target, &monitors, "--clients=2", "--duration=3s"];
+        let args = [&args[..], &["--ramp-up=0s", "--output=json"]].concat();
+        let args = under_another_name(&hosts_file, &args);
+        hub.home.run_other("unshare", &args.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let report = report_of(run("db1"));
+    assert_eq!(at(&report, "facts.monitor_agents.server"), "db1");
+    assert_eq!(at(&report, "facts.monitor_agents.server_is_here"), "false");
+    let gauges = at(&report, "gauges").as_array().expect("a list");
+    let mean = |about: &str, name: &str| {
+        let found = gauges.iter().find(|gauge| gauge["about"] == about && gauge["name"] == name);
+        found.and_then(|gauge| gauge["mean"].as_f64())
+    };
+    for (about, name) in [
+        ("db1/machine", "cpu_idle"),
+        ("db1/machine", "memory_available"),
+        ("server", "cpu_user"),
+        ("machine", "cpu_idle"),
+    ] {
+        assert!(mean(about, name).is_some(), "{about} {name}: {gauges:?}");
+    }
+    assert!(mean("server", "memory").is_some_and(|bytes| bytes > 1e6));
+    let n_cpus = at(&report, "facts.db1/cpu.logical").as_str().map(str::to_owned);
+    assert!(n_cpus.is_some_and(|n_cpus| n_cpus.parse::<u32>().is_ok()));
+    // One that does not allow it is not asked.
+    run("gen1").code(FAILED).warns(&["does not let its host be monitored", "--allow monitor"]);
+    run("db1,db2").code(FAILED).warns(&["the agent db2 does not answer"]);
+}
+
+#[test]
+fn a_monitor_that_is_killed_costs_the_run_its_readings_alone() {
+    let mut hub = Hub::new();
+    let mut monitor = hub.agent("db1", &["monitor"]);
+    let args = ["run", "empty", SIM, "--monitor-agents=db1", "--clients=4", "--duration=8s"];
+    let more = ["--ramp-up=0s", "--report-interval=1s", "--output=json", "--placement=thread"];
+    let mut run = hub.home.start(&[&args[..], &more].concat());
+    until_measured(&mut run);
+    monitor.kill();
+    let report = report_of(run.end().good());
+    let found = at(&report, "findings").as_array().expect("a list");
+    let lost = found.iter().find(|finding| finding["id"] == "monitor_lost").expect("it is said");
+    assert!(lost["text"].as_str().is_some_and(|text| text.contains("db1")), "{lost}");
 }
 
 #[test]
@@ -363,6 +438,75 @@ fn what_starts_agents_elsewhere_is_printed_without_the_token() {
     }
 }
 
+/// Passes bytes on, each piece `delay` after it has arrived, until one end closes.
+fn pass_later(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    let (sender, pieces) = channel::<(Instant, Vec<u8>)>();
+    thread::spawn(move || {
+        for (due, piece) in pieces {
+            rest(due.saturating_duration_since(now()));
+            if to.write_all(&piece).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    let mut buffer = vec![0; 65_536];
+    while let Ok(n_read @ 1..) = from.read(&mut buffer) {
+        if sender.send((now() + delay, buffer[..n_read].to_vec())).is_err() {
+            break;
+        }
+    }
+}
+
+/// Starts a path to a port of this host that delays what goes there, and what comes back. Returns
+/// its own port.
+fn delayed_path(port: u16, there: Duration, back: Duration) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let own_port = listener.local_addr().expect("it has one").port();
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else { continue };
+            let copies = (client.try_clone(), server.try_clone());
+            let (Ok(to_client), Ok(to_server)) = copies else { continue };
+            thread::spawn(move || pass_later(client, to_server, there));
+            thread::spawn(move || pass_later(server, to_client, back));
+        }
+    });
+    own_port
+}
+
+#[test]
+fn agents_behind_long_and_unequal_paths_begin_together_and_their_clocks_are_within_the_bound() {
+    let mut hub = Hub::new();
+    let paths = [(0, 0), (60, 0), (5, 40)].map(|(there, back)| {
+        delayed_path(hub.port, Duration::from_millis(there), Duration::from_millis(back))
+    });
+    let mut agents = Vec::new();
+    for (number, port) in (1..).zip(paths) {
+        agents.push(hub.agent_at(&format!("127.0.0.1:{port}"), &format!("gen{number}"), &[], &[]));
+    }
+    let run = hub.begin("gen1,gen2,gen3", &["--duration=4s", "--arrivals=uniform"]);
+    let report = report_of(run.end().good());
+    assert_eq!(number(&report, "counts.offered"), 1199.0);
+    for (process, round_trip_ms) in [(1, 0.0), (2, 60.0), (3, 45.0)] {
+        let seconds = |name: &str| fact_in_seconds(&report, process, name);
+        for when in ["first", "last"] {
+            let offset = seconds(&format!("clock_offset_{when}"));
+            let error = seconds(&format!("clock_offset_{when}_error"));
+            // All clocks here are one, so the offset is 0.
+            assert!(offset.abs() <= error + 50e-6, "{process} {when}: {offset} ± {error}");
+            assert!(2e3 * error >= round_trip_ms, "{process} {when}: ± {error}");
+        }
+        assert!(seconds("start_margin") > -0.01, "{}", seconds("start_margin"));
+    }
+}
+
+/// Returns a fact about a client process of a run, in seconds.
+fn fact_in_seconds(report: &Value, process: u32, name: &str) -> f64 {
+    let fact = format!("facts.processes.process_{process}_{name}_s");
+    at(report, &fact).as_str().expect("a text").parse::<f64>().expect("seconds")
+}
+
 /// Network namespaces with an address each in one network, removed when dropped.
 struct Hosts {
     names: Vec<String>,
@@ -431,15 +575,12 @@ fn hosts_of_their_own_begin_together_and_a_cut_network_loses_nothing() {
     let mut run = hub.begin("gen1,gen2,gen3", &more);
     until_measured(&mut run);
     hosts.set_up(2, false);
-    crate::waiting::rest(std::time::Duration::from_secs(4));
+    rest(Duration::from_secs(4));
     hosts.set_up(2, true);
     let report = report_of(run.end().good());
     assert_eq!(number(&report, "counts.offered"), 3599.0);
     for process in 1..=3 {
-        let seconds = |name: &str| {
-            let fact = format!("facts.processes.process_{process}_{name}_s");
-            at(&report, &fact).as_str().expect("a text").parse::<f64>().expect("seconds")
-        };
+        let seconds = |name: &str| fact_in_seconds(&report, process, name);
         // All hosts here have one clock: the offset is 0, and lies within its bound.
         for when in ["first", "last"] {
             let offset = seconds(&format!("clock_offset_{when}"));

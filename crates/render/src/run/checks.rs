@@ -13,6 +13,7 @@ use crate::table::{Align, Cell, Column, Table};
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = vec![Block::pairs(pairs(report))];
     blocks.extend(processes(report));
+    blocks.extend(monitors(report));
     blocks.extend(all_checks(report));
     blocks.extend(report.disclosures.iter().map(of_standard));
     blocks.extend(declared(report));
@@ -31,6 +32,46 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     }
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
+}
+
+/// Returns the table of the hosts that agents monitored; `None` if there are none.
+fn monitors(report: &Report) -> Option<Block> {
+    let facts = report.facts.get("monitor_agents")?;
+    let mut table = Table::new([
+        Column::new("monitored by", Align::Left),
+        Column::new("host", Align::Left),
+        Column::new("CPUs", Align::Right),
+        Column::new("server", Align::Left),
+        Column::new("clock ahead by, at the start", Align::Right),
+        Column::new("at the end", Align::Right),
+    ]);
+    let server = facts.get("server").map(ToString::to_string);
+    for name in facts.keys().filter_map(|key| key.strip_suffix("_agent")) {
+        let fact = |what: &str| facts.get(&format!("{name}_{what}"));
+        let text = |what: &str| fact(what).map_or(NONE.to_owned(), ToString::to_string);
+        let offset = |when: &str| clock_offset(&fact, when);
+        let is_server = if server.as_deref() == Some(name) { "yes" } else { NONE };
+        table.row([
+            Cell::from(name),
+            text("machine").as_str().into(),
+            text("cpus").as_str().into(),
+            is_server.into(),
+            offset("first").as_str().into(),
+            offset("last").as_str().into(),
+        ]);
+    }
+    Some(Block::Table(table))
+}
+
+/// Describes by how much a process's clock was ahead of the run's at the start (`first`) or at the
+/// end (`last`), with the error, from facts by their name.
+fn clock_offset<'r>(fact: &dyn Fn(&str) -> Option<&'r FactValue>, when: &str) -> String {
+    let us =
+        |name: &str| fact(&format!("clock_offset_{when}{name}_s"))?.as_seconds().map(|s| s * 1e6);
+    match (us(""), us("_error")) {
+        (Some(us), Some(error)) => format!("{} ± {} µs", fixed(us, 1), fixed(error, 1)),
+        _ => NONE.to_owned(),
+    }
 }
 
 /// Returns the table of the generator's separate client processes, or of its agents; `None` if
@@ -56,15 +97,7 @@ fn processes(report: &Report) -> Option<Block> {
     for number in 1_u32.. {
         let fact = |name: &str| facts.get(&format!("process_{number}_{name}"));
         let Some(clients) = fact("clients") else { break };
-        let offset = |when: &str| {
-            let us = |name: &str| {
-                fact(&format!("clock_offset_{when}{name}_s"))?.as_seconds().map(|s| s * 1e6)
-            };
-            match (us(""), us("_error")) {
-                (Some(us), Some(error)) => format!("{} ± {} µs", fixed(us, 1), fixed(error, 1)),
-                _ => NONE.to_owned(),
-            }
-        };
+        let offset = |when: &str| clock_offset(&fact, when);
         let cpu = fact("cpu_s").and_then(FactValue::as_seconds);
         let memory = fact("max_rss_bytes").and_then(FactValue::bytes);
         let text = |name: &str| fact(name).map_or(NONE.to_owned(), ToString::to_string);

@@ -58,12 +58,11 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
 /// Returns labelled lines on machine, generator, server and database. An empty label continues the
 /// line above.
 fn rows(report: &Report) -> Vec<(String, String)> {
-    let mut all = vec![
-        ("machine", machine(report)),
-        ("", pressure(report)),
-        ("", disks(report)),
-        (GENERATOR, process(report, GENERATOR)),
-    ];
+    let of_machine = |label, about: &str| {
+        [(label, machine(report, about)), ("", pressure(report, about)), ("", disks(report, about))]
+    };
+    let mut all = of_machine(MACHINE, MACHINE).to_vec();
+    all.push((GENERATOR, process(report, GENERATOR)));
     // Further processes of the generator: `process 1/generator`.
     let abouts: BTreeSet<&str> = report.gauges.iter().map(|gauge| gauge.about.as_str()).collect();
     for about in abouts {
@@ -73,9 +72,22 @@ fn rows(report: &Report) -> Vec<(String, String)> {
             all.push((label, process(report, about)));
         }
     }
+    // Machines that agents monitor: `db1/machine`, and servers there: `db1/server`.
+    for about in machines_elsewhere(report) {
+        let label = about.strip_suffix(MACHINE).and_then(|prefix| prefix.strip_suffix('/'));
+        all.extend(of_machine(label.unwrap_or_default(), about));
+        let server = format!("{}/server", label.unwrap_or_default());
+        all.push(("", process(report, &server)));
+    }
     all.extend([("server", process(report, "server")), ("database", database(report))]);
     let shown = all.into_iter().filter(|(_, words)| !words.is_empty());
     shown.map(|(label, words)| (label.to_owned(), words)).collect()
+}
+
+/// Returns the subjects of the gauges of machines that agents monitored, such as `db1/machine`.
+fn machines_elsewhere(report: &Report) -> BTreeSet<&str> {
+    let abouts = report.gauges.iter().map(|gauge| gauge.about.as_str());
+    abouts.filter(|about| about.strip_suffix(MACHINE).is_some_and(|p| p.ends_with('/'))).collect()
 }
 
 /// Prefixes of the names of gauges of single threads, with titles.
@@ -150,6 +162,8 @@ fn all(report: &Report) -> Option<Block> {
     Some(Block::details(title, Length::Long, vec![Block::Table(table)]))
 }
 
+/// Subject of the gauges of the generator's machine.
+const MACHINE: &str = "machine";
 /// Subject of the gauges of the generator's main process.
 const GENERATOR: &str = "generator";
 
@@ -177,7 +191,7 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn machine(report: &Report) -> String {
+fn machine(report: &Report, about: &str) -> String {
     // Kinds of CPU time that readers regard as one.
     let kinds: [(&str, &[&str]); 6] = [
         ("user and nice", &["cpu_user", "cpu_nice"]),
@@ -188,8 +202,7 @@ fn machine(report: &Report) -> String {
         ("idle", &["cpu_idle"]),
     ];
     let share = |(word, names): (&str, &[&str])| {
-        let known: Vec<f64> =
-            names.iter().filter_map(|name| mean(report, "machine", name)).collect();
+        let known: Vec<f64> = names.iter().filter_map(|name| mean(report, about, name)).collect();
         (!known.is_empty()).then(|| {
             let sum: f64 = known.iter().sum();
             format!("{} % {word}", significant(sum, 2))
@@ -197,29 +210,29 @@ fn machine(report: &Report) -> String {
     };
     let cpu = joined(kinds.map(share));
     let cpu = (!cpu.is_empty()).then(|| format!("CPU {cpu}"));
-    let least = find(report, "machine", "memory_available").and_then(|gauge| gauge.min);
+    let least = find(report, about, "memory_available").and_then(|gauge| gauge.min);
     let memory = least.map(|least| format!("min. available memory {}", amount(least, "B")));
-    let running = shown(report, "machine", "processes_running", "runnable");
+    let running = shown(report, about, "processes_running", "runnable");
     joined([cpu, running, memory])
 }
 
-fn pressure(report: &Report) -> String {
+fn pressure(report: &Report, about: &str) -> String {
     let kinds = [
         ("pressure_cpu_some", "CPU"),
         ("pressure_io_some", "I/O"),
         ("pressure_memory_some", "memory"),
     ];
     let to_words = |(name, word): (&str, &str)| {
-        Some(format!("{word} {}", mean_and_most(find(report, "machine", name)?)?))
+        Some(format!("{word} {}", mean_and_most(find(report, about, name)?)?))
     };
     let words = joined(kinds.map(to_words));
     if words.is_empty() { words } else { format!("pressure: {words}") }
 }
 
 /// Describes the busiest disks, each with its busy time, bytes and latency.
-fn disks(report: &Report) -> String {
+fn disks(report: &Report, about: &str) -> String {
     let is_busy = |gauge: &&GaugeReport| {
-        gauge.about == "machine"
+        gauge.about == about
             && gauge.name.starts_with("disk_busy/")
             && gauge.max.is_some_and(|max| max > NOTHING)
     };
@@ -228,7 +241,7 @@ fn disks(report: &Report) -> String {
     let to_words = |gauge: &&GaugeReport| {
         let device = gauge.name.trim_start_matches("disk_busy/");
         let named =
-            |name: &str, words: &str| shown(report, "machine", &format!("{name}/{device}"), words);
+            |name: &str, words: &str| shown(report, about, &format!("{name}/{device}"), words);
         let parts = [
             mean_and_most(gauge).map(|busy| format!("{busy} busy")),
             named("disk_written", "written"),
@@ -238,6 +251,13 @@ fn disks(report: &Report) -> String {
         format!("disk {device}: {}", joined(parts))
     };
     busy.iter().take(DISKS_MOST).map(to_words).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the subject of the gauges of the server's machine: `db1/machine` if the agent `db1`
+/// monitored it.
+fn server_machine(report: &Report) -> String {
+    let agent = report.fact("monitor_agents", "server");
+    agent.map_or_else(|| MACHINE.to_owned(), |agent| format!("{agent}/{MACHINE}"))
 }
 
 fn process(report: &Report, about: &str) -> String {
@@ -251,7 +271,8 @@ fn process(report: &Report, about: &str) -> String {
     let delay = shown(report, about, "run_delay", "waiting for a CPU");
     let written = mean(report, about, "disk_written");
     // The kernel may count far more for a process than the disks receive.
-    let of_disks = mean(report, "machine", "disk_written").unwrap_or(f64::INFINITY);
+    let of_machine = server_machine(report);
+    let of_disks = mean(report, &of_machine, "disk_written").unwrap_or(f64::INFINITY);
     let written = written
         .filter(|bytes| about == "server" && *bytes > NOTHING && *bytes <= of_disks)
         .map(|bytes| format!("{} written", amount(bytes, "B/s")));
@@ -264,7 +285,7 @@ fn database(report: &Report) -> String {
     let moved = report.gauges.iter().filter(|gauge| {
         gauge.about == "database" && gauge.mean.is_some_and(|mean| mean.abs() > NOTHING)
     });
-    let idle = find(report, "machine", "cpu_idle").and_then(|gauge| gauge.mean);
+    let idle = find(report, MACHINE, "cpu_idle").and_then(|gauge| gauge.mean);
     let busy = idle.filter(|percent| *percent < IDLE_LEAST_PERCENT);
     let to_words = |gauge: &GaugeReport| {
         // A probe waits for a CPU as everything else does.

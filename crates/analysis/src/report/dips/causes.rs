@@ -63,8 +63,9 @@ const FLOW_CONTROL: &str = "database.wsrep_flow_control_paused_ns";
 /// Gauge of the number of nodes in a Galera cluster.
 const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
 
-/// Start of the names of gauges for the mean time of a request to a disk, whose name follows.
-const DISK_LATENCY: &str = "machine.disk_latency/";
+/// Start of the names of the machine's gauges for the mean time of a request to a disk, whose name
+/// follows.
+const DISK_LATENCY: &str = "disk_latency/";
 
 /// A stretch of seconds in a dip, with the figures that show its causes.
 pub(super) struct Stretch<'a> {
@@ -243,7 +244,8 @@ impl Stretch<'_> {
     /// Returns the disk as a possible cause, once for each sign of it: sessions wait for files, or
     /// requests to a disk take longer.
     fn disk(&self) -> Vec<Shown> {
-        let disks = self.series.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
+        let latency = format!("{}{DISK_LATENCY}", self.series.machine.gauges);
+        let disks = self.series.all.keys().filter(|name| name.starts_with(&latency));
         let slowest = self.clearest(disks.filter_map(|name| self.rise(name)));
         let slow = slowest.map(|by| Shown::new(Cause::Disk, by, self.risen_share(OFF_CPU)));
         self.sessions(Cause::Disk, FILE_WAITS).into_iter().chain(slow).collect()

@@ -355,7 +355,12 @@ fn locks_that_are_waited_for_as_always_are_seldom_a_cause() {
             let drawn: Vec<f64> = (0..20).map(|_| sampled()).collect();
             let gauge = ("database.sessions/lock".to_owned(), (String::new(), drawn));
             let is_dip = (0..20).map(|second| second == 12).collect();
-            let series = Series { is_dip, all: [gauge].into() };
+            let machine = MachineOfServer {
+                gauges: "machine.".to_owned(),
+                processors: None,
+                has_generator: true,
+            };
+            let series = Series { is_dip, all: [gauge].into(), machine };
             let stretch = super::causes::Stretch {
                 series: &series,
                 within: 12..13,

@@ -73,6 +73,14 @@ pub trait Hosts: Send + Sync {
     ///
     /// An agent that has not joined, is busy, or is of another version.
     fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error>;
+
+    /// Finds the agents with these names, whose hosts are to be monitored. They may be busy with
+    /// clients at the same time.
+    ///
+    /// # Errors
+    ///
+    /// An agent that has not joined, does not allow it, or is of another version.
+    fn choose_monitors(&self, names: &[String]) -> Result<Chosen, Error>;
 }
 
 /// Hosts that were chosen for the agents of a run, in their order, and how processes are started on

@@ -3,8 +3,9 @@
 //! Not here: the order of messages (agents, serve), and how they travel (link).
 
 use std::io;
+use std::sync::Arc;
 
-use model::{Event, Placement, Source, StopReason};
+use model::{Event, Host, Placement, Source, StopReason};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,10 @@ use crate::client_threads::ThreadUse;
 /// A message from the run to one of its client processes.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ToAgent {
-    /// The process's part of the run. This is always the first message.
+    /// The process's part of the load. This or [`ToAgent::Watch`] is always the first message.
     Job(Box<AgentJob>),
+    /// The process is to monitor its host instead.
+    Watch(WatchJob),
     /// Asks the client process for the time of its clock.
     ReadClock,
     /// Orders the start of the load, at `unix_ns` of the process's own clock in nanoseconds since
@@ -50,6 +53,17 @@ pub(super) struct AgentJob {
     pub(super) placement: Placement,
 }
 
+/// What a process on another host monitors: the machine, and a server on it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct WatchJob {
+    /// Addresses of the server, as clients use them.
+    pub(super) hosts: Vec<Host>,
+    /// Names of the server's program.
+    pub(super) programs: Vec<String>,
+    /// Time from the start of the load to that of the measured phase, in nanoseconds.
+    pub(super) ramp_up_ns: u64,
+}
+
 /// A message from a client process to the run.
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "most of these are seconds")]
@@ -67,6 +81,11 @@ pub(super) enum FromAgent {
     Failed { why: String },
     /// The load of the process is over. This is its last message.
     Ended(Box<AgentEnd>),
+    /// The process monitors its host, and waits for the start. `has_server` says whether it has
+    /// found the server there.
+    Watches { has_server: bool },
+    /// The process has sent all readings of its host. This is its last message.
+    Watched,
 }
 
 /// Result of the load in a client process: counts, CPU time, memory and pauses of the process.
@@ -88,6 +107,18 @@ pub(crate) struct AgentEnd {
     pub(crate) cpu_ns: u64,
     pub(crate) max_rss_bytes: u64,
     pub(crate) thread_use: ThreadUse,
+}
+
+/// Sends messages of this client process to the run, from any of its threads.
+#[derive(Clone)]
+pub(super) struct Output(pub(super) Arc<dyn Outgoing>);
+
+impl Output {
+    /// Sends a message to the run and ignores errors: sending fails only if dbdyno has ended, and
+    /// then this client process ends too.
+    pub(super) fn send(&self, message: &FromAgent) {
+        let _ = send(self.0.as_ref(), message);
+    }
 }
 
 /// Encodes and sends a message. Fails if the other end has closed the connection.

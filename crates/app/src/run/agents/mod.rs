@@ -11,6 +11,7 @@ mod permissions;
 mod pipe;
 mod serve;
 mod transports;
+mod watch;
 
 use std::io;
 use std::sync::Arc;
@@ -20,12 +21,12 @@ use std::time::Duration;
 
 use engine::{Origin, Ran, Share, Stop};
 use model::{
-    AgentLoss, Event, Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan,
-    Source, StopReason, Target,
+    AgentLoss, Event, Fact, FactValue, Group, Host, NS_PER_MS, NS_PER_S, PathEntrance, Placement,
+    Plan, Source, StopReason, Target,
 };
 use monitor::wall_clock;
 
-use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
+use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, WatchJob, receive, send};
 use super::description::source_of;
 use super::numbering::Sourced;
 use crate::error::Error;
@@ -56,6 +57,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 /// load and in addition to the duration of the drain. All processes end at about the same time.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
+/// Subject of facts about the hosts that agents monitor; their names begin with that of the agent.
+pub(super) const MONITORED: &str = "monitor_agents";
+
 /// A message of a client process, with the time at which it arrived by this process's clock.
 struct Received {
     process: usize,
@@ -67,14 +71,22 @@ struct Received {
 struct Agent {
     /// Name of the process for the user, such as `process 2` or `the agent gen1`.
     title: String,
+    /// Host of the process; `None` if it is this one.
+    host: Option<AgentHost>,
+    /// Whether the process monitors its host, and executes no clients.
+    is_monitor: bool,
+    /// Whether the server is on the host that it monitors.
+    has_server: bool,
+    /// Whether it has sent all readings of its host.
+    has_watched: bool,
     /// Time at which its last message arrived, in nanoseconds since 1970.
     heard_unix_ns: u64,
     peer: Box<dyn Peer>,
     /// Id of the process that an agent on this host has started; else `None`.
     process_id: Option<u32>,
     outgoing: Arc<dyn Outgoing>,
-    /// Clients of the process in each group, as text for the user, such as `readers 6`.
-    clients: String,
+    /// Work of the process as text for the user: its clients in each group, such as `readers 6`.
+    work: String,
     first_offset: Option<ClockOffset>,
     last_offset: Option<ClockOffset>,
     has_gone: bool,
@@ -93,8 +105,6 @@ pub(super) struct Agents {
     origin: Origin,
     /// Name of the transport, for reports.
     transport: &'static str,
-    /// Hosts of the processes; empty if they are on this one.
-    hosts: Vec<AgentHost>,
     /// What happens if a process is lost during the load.
     loss: AgentLoss,
     /// Start of the measured phase, in nanoseconds since 1970; 0 before the order to start.
@@ -103,6 +113,19 @@ pub(super) struct Agents {
     /// Channel to the thread that forwards a stop to the client processes; dropping it ends the
     /// thread. `None` before the order to start.
     _stopper: Option<Sender<()>>,
+}
+
+/// An agent that monitors its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Monitored<'a> {
+    /// Number of its process in the run.
+    pub(super) process: u32,
+    /// Name of the agent.
+    pub(super) name: &'a str,
+    /// Whether its host is this one.
+    pub(super) is_here: bool,
+    /// Whether the server is on its host.
+    pub(super) has_server: bool,
 }
 
 /// Arguments for starting the client processes of a run.
@@ -116,6 +139,10 @@ pub(super) struct Start<'a> {
     pub(super) entrance: Option<PathEntrance>,
     pub(super) placement: Placement,
     pub(super) origin: Origin,
+    /// Addresses of the server, for the agents that monitor it.
+    pub(super) server_hosts: Vec<Host>,
+    /// Names of the server's program.
+    pub(super) programs: Vec<String>,
 }
 
 /// Returns the password of the server of each group's clients, if it is not the run's target.
@@ -146,61 +173,78 @@ impl Agents {
     /// Starts the client processes, and waits until all their clients have connected. Fails if a
     /// process cannot do that, or the user asks to stop.
     pub(super) fn start(arguments: &Start<'_>, stop: &Arc<Stop>) -> Result<Agents, Error> {
+        let (plan, processes) = (arguments.plan, arguments.processes);
         let (sender, received) = channel();
         let mut agents = Agents {
             list: Vec::new(),
             received,
             early: Vec::new(),
             origin: arguments.origin,
-            transport: arguments.processes.transport().name(),
-            hosts: arguments.processes.hosts.clone(),
-            loss: arguments.plan.agent_loss,
+            transport: processes.transport().name(),
+            loss: plan.agent_loss,
             measured_unix_ns: 0,
-            ramp_up_ns: arguments.plan.phases.ramp_up_ns,
+            ramp_up_ns: plan.phases.ramp_up_ns,
             _stopper: None,
         };
-        for process in 1..=n_processes(arguments.plan) {
-            let job = AgentJob {
-                plan: plan_for_agents(arguments.plan),
-                target: arguments.target.to_string(),
-                password: arguments
-                    .target
-                    .password
-                    .as_ref()
-                    .map(|secret| secret.reveal().to_owned()),
-                group_passwords: group_passwords(arguments.plan),
-                sources: sources_of(arguments.plan),
-                entrance: arguments.entrance.map(|entrance| (entrance.port, entrance.token)),
-                statements_kept: arguments.statements_kept,
-                process,
-                placement: arguments.placement,
-            };
-            let clients = clients_of(arguments.plan, process);
-            let begun = arguments.processes.transport().start(process);
-            let agent = begun.and_then(|(link, peer)| {
-                let host = agents.hosts.get(process as usize - 1);
-                let title = match host {
-                    Some(host) => format!("the agent {}", host.name),
-                    None => format!("process {process}"),
-                };
-                let listener = Listener {
-                    process,
-                    title,
-                    origin: arguments.origin,
-                    sender: sender.clone(),
-                    stop: Arc::clone(stop),
-                    loss: arguments.plan.agent_loss,
-                };
-                Agent::begin(job, clients, link, peer, listener)
-            });
-            let failed = |error| {
-                Error::Failed(format!("a process for the clients cannot be started: {error}"))
-            };
-            agents.list.push(agent.map_err(failed)?);
+        for process in 1..=n_processes(plan) {
+            let job = ToAgent::Job(Box::new(job_for(arguments, process)));
+            let host = processes.hosts.get(process as usize - 1).cloned();
+            let work = clients_of(plan, process);
+            let connected = processes.transport().start(process);
+            agents.add((job, work), host, connected, (&sender, stop))?;
         }
         stop.await_others(agents.list.len() as u32);
-        agents.await_connected(&plan_for_agents(arguments.plan), stop)?;
+        for (number, host) in (1..).zip(&processes.monitors) {
+            let job = ToAgent::Watch(WatchJob {
+                hosts: arguments.server_hosts.clone(),
+                programs: arguments.programs.clone(),
+                ramp_up_ns: plan.phases.ramp_up_ns,
+            });
+            let connected = processes.start_monitor(number);
+            let work = "monitor".to_owned();
+            agents.add((job, work), Some(host.clone()), connected, (&sender, stop))?;
+        }
+        agents.await_connected(&plan_for_agents(plan), stop)?;
         Ok(agents)
+    }
+
+    /// Adds a process that was started, and gives it its job.
+    fn add(
+        &mut self,
+        (job, work): (ToAgent, String),
+        host: Option<AgentHost>,
+        connected: io::Result<(Link, Box<dyn Peer>)>,
+        (sender, stop): (&Sender<Received>, &Arc<Stop>),
+    ) -> Result<(), Error> {
+        let process = self.list.len() as u32 + 1;
+        let title = match &host {
+            Some(host) => format!("the agent {}", host.name),
+            None => format!("process {process}"),
+        };
+        let listener = Listener {
+            process,
+            title,
+            is_monitor: matches!(job, ToAgent::Watch(_)),
+            origin: self.origin,
+            sender: sender.clone(),
+            stop: Arc::clone(stop),
+            loss: self.loss,
+        };
+        let begun = connected
+            .and_then(|(link, peer)| Agent::begin(&job, (work, host), link, peer, listener));
+        let failed =
+            |error| Error::Failed(format!("a process for the clients cannot be started: {error}"));
+        self.list.push(begun.map_err(failed)?);
+        Ok(())
+    }
+
+    /// Returns the agents that monitor their hosts.
+    pub(super) fn monitored(&self) -> impl Iterator<Item = Monitored<'_>> {
+        let numbered = (1_u32..).zip(&self.list).filter(|(_, agent)| agent.is_monitor);
+        numbered.filter_map(|(process, agent)| {
+            let AgentHost { name, is_here, .. } = agent.host.as_ref()?;
+            Some(Monitored { process, name, is_here: *is_here, has_server: agent.has_server })
+        })
     }
 
     /// Waits until the clients of all processes have connected. Fails if a process executes another
@@ -214,15 +258,21 @@ impl Agents {
                     process,
                     ..
                 }) => {
+                    let agent = &mut self.list[process];
                     if theirs != plan {
-                        let title = &self.list[process].title;
+                        let title = &agent.title;
                         return Err(Error::Failed(format!(
                             "{title} understands the plan differently: are both programs the same?"
                         )));
                     }
-                    let host = self.hosts.get(process);
-                    let is_visible = host.is_some_and(|host| host.shares_processes);
-                    self.list[process].process_id = is_visible.then_some(process_id);
+                    let is_visible = agent.host.as_ref().is_some_and(|host| host.shares_processes);
+                    agent.process_id = is_visible.then_some(process_id);
+                    n_connected += 1;
+                }
+                Ok(Received {
+                    process, message: Some(FromAgent::Watches { has_server }), ..
+                }) => {
+                    self.list[process].has_server = has_server;
                     n_connected += 1;
                 }
                 Ok(received) => {
@@ -248,15 +298,20 @@ impl Agents {
         self.list.is_empty()
     }
 
+    /// Returns the processes that execute clients.
+    fn loads(&self) -> impl Iterator<Item = &Agent> {
+        self.list.iter().filter(|agent| !agent.is_monitor)
+    }
+
     /// Returns the largest number of event loops in a process of the run.
     pub(super) fn loops_each(&self, plan: &Plan) -> u32 {
-        let of_hosts = self.hosts.iter().map(|host| host.n_cpus).max();
+        let of_hosts = self.loads().filter_map(|agent| Some(agent.host.as_ref()?.n_cpus)).max();
         of_hosts.unwrap_or(workers(plan) as u32)
     }
 
     /// Returns the number (from 1) and process id of each client process that runs on this machine.
     pub(super) fn processes(&self) -> Vec<(u32, u32)> {
-        let numbered = (1..).zip(&self.list);
+        let numbered = (1..).zip(self.loads());
         let id = |agent: &Agent| agent.peer.process_id().or(agent.process_id);
         numbered.filter_map(|(number, agent)| Some((number, id(agent)?))).collect()
     }
@@ -290,12 +345,13 @@ impl Agents {
             let offset = self.list[process].first_offset;
             let unix_ns = offset.map_or(here_ns, |offset| offset.there(here_ns));
             // On one host there is one clock, which the comparison would only blur.
-            let is_elsewhere = self.hosts.get(process).is_some_and(|host| !host.is_here);
+            let host = self.list[process].host.as_ref();
+            let is_elsewhere = host.is_some_and(|host| !host.is_here);
             let offset = offset.filter(|_| is_elsewhere);
             let ahead_ns = offset.map_or(0, |offset| offset.ns);
             self.list[process].order(&ToAgent::Start { unix_ns, ahead_ns });
         }
-        let all: Vec<_> = self.list.iter().map(|agent| Arc::clone(&agent.outgoing)).collect();
+        let all: Vec<_> = self.loads().map(|agent| Arc::clone(&agent.outgoing)).collect();
         let (stopper, ends) = channel();
         let stop = Arc::clone(stop);
         let pass_on = move || {
@@ -330,7 +386,7 @@ impl Agents {
         let began = wall_clock::now();
         let limit = END_WITHIN + Duration::from_nanos(drain_ns);
         let is_done = |agent: &Agent| agent.has_gone || agent.end.is_some();
-        while !self.list.iter().all(is_done) && began.elapsed() < limit {
+        while !self.loads().all(is_done) && began.elapsed() < limit {
             if let Ok(received) = self.received.recv_timeout(LOOK_EVERY) {
                 self.take(received).into_iter().for_each(&mut *tell);
             }
@@ -338,10 +394,24 @@ impl Agents {
                 break;
             }
         }
+        self.end_monitors(tell);
         self.follow(tell);
         for process in 0..self.list.len() {
-            if self.list[process].end.is_some() {
+            if self.list[process].end.is_some() || self.list[process].has_watched {
                 self.list[process].last_offset = self.offset_of(process);
+            }
+        }
+    }
+
+    /// Ends the processes that monitor their hosts, and waits for their last readings.
+    fn end_monitors(&mut self, tell: &mut dyn FnMut(Sourced)) {
+        let began = wall_clock::now();
+        let monitors = self.list.iter().filter(|agent| agent.is_monitor);
+        monitors.for_each(|agent| agent.order(&ToAgent::Stop));
+        let reads = |agent: &Agent| agent.is_monitor && !agent.has_gone && !agent.has_watched;
+        while self.list.iter().any(reads) && began.elapsed() < END_WITHIN {
+            if let Ok(received) = self.received.recv_timeout(LOOK_EVERY) {
+                self.take(received).into_iter().for_each(&mut *tell);
             }
         }
     }
@@ -352,7 +422,7 @@ impl Agents {
         let mut ran = ours;
         let is_marked = self.loss == AgentLoss::Mark;
         let goes_on = is_marked && self.list.iter().any(|agent| agent.end.is_some());
-        for agent in &mut self.list {
+        for agent in self.list.iter_mut().filter(|agent| !agent.is_monitor) {
             let Some(end) = &agent.end else {
                 if !goes_on {
                     ran.reason = StopReason::failed(agent.how_it_ended());
@@ -388,35 +458,21 @@ impl Agents {
         numbered.filter_map(|(process, agent)| Some((process, agent.end.as_ref()?)))
     }
 
-    /// Returns facts about each client process: its clients, clock offsets, CPU time and memory.
+    /// Returns facts about each process: its work, clock offsets, CPU time and memory.
     pub(super) fn facts(&self) -> Vec<Fact> {
-        let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
         let mut facts = Vec::new();
-        if !self.list.is_empty() {
+        if self.loads().next().is_some() {
             facts.push(Fact::new("processes", "transport", self.transport));
         }
         for (process, agent) in (1..).zip(&self.list) {
-            let mut fact = |name: &str, value: FactValue| {
-                facts.push(Fact::new("processes", &format!("process_{process}_{name}"), value));
+            let (about, named) = match (&agent.host, agent.is_monitor) {
+                (Some(host), true) => (MONITORED, host.name.clone()),
+                _ => ("processes", format!("process_{process}")),
             };
-            fact("clients", agent.clients.as_str().into());
-            if let Some(host) = self.hosts.get(process as usize - 1) {
-                fact("agent", host.name.as_str().into());
-                fact("machine", host.machine.as_str().into());
-                fact("cpus", u64::from(host.n_cpus).into());
-                fact("is_here", FactValue::YesNo(host.is_here));
-            }
-            let offsets = [("first", agent.first_offset), ("last", agent.last_offset)];
-            for (name, offset) in offsets {
-                let Some(offset) = offset else { continue };
-                fact(&format!("clock_offset_{name}_s"), seconds(offset.ns as f64));
-                fact(&format!("clock_offset_{name}_error_s"), seconds(offset.error_ns as f64));
-            }
-            if let Some(end) = &agent.end {
-                fact("start_margin_s", seconds(end.start_margin_ns as f64));
-                fact("cpu_s", seconds(end.cpu_ns as f64));
-                fact("max_rss_bytes", FactValue::Bytes(end.max_rss_bytes));
-            }
+            let facts_of = agent.facts().into_iter();
+            facts.extend(
+                facts_of.map(|(name, value)| Fact::new(about, &format!("{named}_{name}"), value)),
+            );
         }
         facts
     }
@@ -432,8 +488,14 @@ impl Agents {
                 return Some(Sourced { process: received.process as u32 + 1, event });
             }
             Some(FromAgent::Ended(end)) => agent.end = Some(*end),
+            Some(FromAgent::Watched) => agent.has_watched = true,
             // Late answers are ignored; a full queue was noticed on arrival.
-            Some(FromAgent::Connected { .. } | FromAgent::Clock { .. } | FromAgent::QueueFull) => {}
+            Some(
+                FromAgent::Connected { .. }
+                | FromAgent::Watches { .. }
+                | FromAgent::Clock { .. }
+                | FromAgent::QueueFull,
+            ) => {}
             Some(FromAgent::Failed { why }) => {
                 agent.failure = Some(why);
                 return self.lost(received.process);
@@ -448,14 +510,20 @@ impl Agents {
     fn lost(&mut self, process: usize) -> Option<Sourced> {
         let agent = &mut self.list[process];
         let is_first = !std::mem::replace(&mut agent.has_gone, true);
-        let is_marked = is_first && agent.end.is_none() && self.loss == AgentLoss::Mark;
-        if !is_marked || self.measured_unix_ns == 0 {
+        let is_marked = match agent.is_monitor {
+            true => !agent.has_watched,
+            false => agent.end.is_none() && self.loss == AgentLoss::Mark,
+        };
+        if !is_first || !is_marked || self.measured_unix_ns == 0 {
             return None;
         }
         let heard_ns = agent.heard_unix_ns as f64 - self.measured_unix_ns as f64;
         let lost = format!("{:.1} s, {}", heard_ns / NS_PER_S as f64, agent.how_it_ended());
-        let name = format!("process_{}_lost_at", process + 1);
-        Some(Sourced { process: 0, event: Event::Fact(Fact::new("processes", &name, lost)) })
+        let fact = match (&agent.host, agent.is_monitor) {
+            (Some(host), true) => Fact::new(MONITORED, &format!("{}_lost_at", host.name), lost),
+            _ => Fact::new("processes", &format!("process_{}_lost_at", process + 1), lost),
+        };
+        Some(Sourced { process: 0, event: Event::Fact(fact) })
     }
 
     /// Measures the offset of a client process's clock by the fastest of several exchanges; `None`
@@ -499,10 +567,10 @@ impl Agents {
 }
 
 impl Agent {
-    /// Gives a client process its job, and listens to it on a thread.
+    /// Gives a process its job, and listens to it on a thread.
     fn begin(
-        job: AgentJob,
-        clients: String,
+        job: &ToAgent,
+        (work, host): (String, Option<AgentHost>),
         link: Link,
         peer: Box<dyn Peer>,
         listener: Listener,
@@ -510,17 +578,21 @@ impl Agent {
         let Link { incoming, outgoing } = link;
         let heard = listener.clone();
         // If the process has ended already, its link shows that.
-        let _ = send(outgoing.as_ref(), &ToAgent::Job(Box::new(job)));
+        let _ = send(outgoing.as_ref(), job);
         thread::Builder::new()
             .name(format!("agent-{}", listener.process))
             .spawn(move || heard.listen(incoming))?;
         Ok(Agent {
             title: listener.title,
+            host,
+            is_monitor: listener.is_monitor,
+            has_server: false,
+            has_watched: false,
             heard_unix_ns: 0,
             peer,
             process_id: None,
             outgoing,
-            clients,
+            work,
             first_offset: None,
             last_offset: None,
             has_gone: false,
@@ -533,14 +605,41 @@ impl Agent {
         order(self.outgoing.as_ref(), message);
     }
 
+    /// Returns facts about the process, by name.
+    fn facts(&self) -> Vec<(String, FactValue)> {
+        let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
+        let mut facts = Vec::new();
+        let mut fact = |name: &str, value: FactValue| facts.push((name.to_owned(), value));
+        if !self.is_monitor {
+            fact("clients", self.work.as_str().into());
+        }
+        if let Some(host) = &self.host {
+            fact("agent", host.name.as_str().into());
+            fact("machine", host.machine.as_str().into());
+            fact("cpus", u64::from(host.n_cpus).into());
+            fact("is_here", FactValue::YesNo(host.is_here));
+        }
+        for (name, offset) in [("first", self.first_offset), ("last", self.last_offset)] {
+            let Some(offset) = offset else { continue };
+            fact(&format!("clock_offset_{name}_s"), seconds(offset.ns as f64));
+            fact(&format!("clock_offset_{name}_error_s"), seconds(offset.error_ns as f64));
+        }
+        if let Some(end) = &self.end {
+            fact("start_margin_s", seconds(end.start_margin_ns as f64));
+            fact("cpu_s", seconds(end.cpu_ns as f64));
+            fact("max_rss_bytes", FactValue::Bytes(end.max_rss_bytes));
+        }
+        facts
+    }
+
     fn how_it_ended(&mut self) -> String {
-        let (title, clients) = (&self.title, &self.clients);
+        let (title, work) = (&self.title, &self.work);
         if let Some(why) = &self.failure {
-            return format!("{title} ({clients}): {why}");
+            return format!("{title} ({work}): {why}");
         }
         match self.peer.how_it_ended(self.has_gone) {
-            Some(how) => format!("{title} ({clients}) ended during the run: {how}"),
-            None => format!("{title} ({clients}) no longer answers"),
+            Some(how) => format!("{title} ({work}) ended during the run: {how}"),
+            None => format!("{title} ({work}) no longer answers"),
         }
     }
 }
@@ -556,6 +655,7 @@ fn order(to: &dyn Outgoing, message: &ToAgent) {
 struct Listener {
     process: u32,
     title: String,
+    is_monitor: bool,
     origin: Origin,
     sender: Sender<Received>,
     stop: Arc<Stop>,
@@ -599,10 +699,28 @@ impl Listener {
     /// Fails the run, or lets it go on without this process, if its load has not ended.
     fn lost(&self, why: String, has_ended: &mut bool) {
         match (std::mem::replace(has_ended, true), self.loss) {
+            // Without its readings the load goes on.
+            _ if self.is_monitor => {}
             (true, _) => {}
             (false, AgentLoss::Fail) => self.stop.fail(why),
             (false, AgentLoss::Mark) => self.stop.other_has_ended(0),
         }
+    }
+}
+
+/// Returns the part of the run that a client process executes.
+fn job_for(arguments: &Start<'_>, process: u32) -> AgentJob {
+    let (plan, target) = (arguments.plan, arguments.target);
+    AgentJob {
+        plan: plan_for_agents(plan),
+        target: target.to_string(),
+        password: target.password.as_ref().map(|secret| secret.reveal().to_owned()),
+        group_passwords: group_passwords(plan),
+        sources: sources_of(plan),
+        entrance: arguments.entrance.map(|entrance| (entrance.port, entrance.token)),
+        statements_kept: arguments.statements_kept,
+        process,
+        placement: arguments.placement,
     }
 }
 

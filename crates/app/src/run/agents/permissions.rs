@@ -18,6 +18,9 @@ pub(super) const LIMITED: &str = "limited";
 /// Word that allows scripts that are programs, such as Lua.
 const SCRIPTS: &str = "scripts";
 
+/// Word that allows to monitor the host.
+const MONITOR: &str = "monitor";
+
 /// Permissions of an agent. Without any, it loads only databases without data, such as `sim`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permissions {
@@ -27,20 +30,43 @@ pub struct Permissions {
     pub files: Vec<PathBuf>,
     /// Whether runs may execute scripts that can read files and start programs.
     pub scripts: bool,
+    /// Whether runs may read the load of the host: CPU, memory, disks, network, and the process of
+    /// a server at the port of their target.
+    pub monitor: bool,
 }
 
 impl Permissions {
-    /// Adds what a word allows: `db1:5432`, `db1`, `/data/bench.db`, or `scripts`.
+    /// Adds what a word allows: `db1:5432`, `db1`, `/data/bench.db`, `scripts`, or `monitor`.
     pub fn allow(&mut self, word: &str) -> Result<(), String> {
         match word {
             SCRIPTS => self.scripts = true,
+            MONITOR => self.monitor = true,
             path if path.starts_with('/') => self.files.push(PathBuf::from(path)),
             host => {
-                let bad = |why| format!("'{host}' is no server, file (/...) or 'scripts': {why}");
+                let bad = |why| {
+                    format!("'{host}' is no server, file (/...), 'scripts' or 'monitor': {why}")
+                };
                 self.hosts.push(Host::parse(host).map_err(bad)?);
             }
         }
         Ok(())
+    }
+
+    /// Returns what is left of the permissions for a process that monitors the host, or for one
+    /// that executes clients.
+    pub fn for_work(&self, is_monitor: bool) -> Permissions {
+        match is_monitor {
+            true => Permissions { monitor: self.monitor, ..Permissions::default() },
+            false => Permissions { monitor: false, ..self.clone() },
+        }
+    }
+
+    /// Fails unless the host may be monitored.
+    pub(super) fn check_monitor(&self) -> Result<(), Error> {
+        match self.monitor {
+            true => Ok(()),
+            false => Err(refused("does not let its host be monitored".to_owned(), MONITOR)),
+        }
     }
 
     /// Fails if a script of the run is a program, and programs are not allowed. To be called before
@@ -145,7 +171,8 @@ impl fmt::Display for Permissions {
         let hosts = self.hosts.iter().map(ToString::to_string);
         let files = self.files.iter().map(|path| path.display().to_string());
         let scripts = self.scripts.then(|| SCRIPTS.to_owned());
-        let all: Vec<String> = hosts.chain(files).chain(scripts).collect();
+        let monitor = self.monitor.then(|| MONITOR.to_owned());
+        let all: Vec<String> = hosts.chain(files).chain(scripts).chain(monitor).collect();
         match all.is_empty() {
             true => f.write_str("nothing but sim"),
             false => f.write_str(&all.join(", ")),

@@ -18,28 +18,17 @@ use model::{
 
 use super::super::job_of;
 use super::super::sink::RunSink;
-use super::link::{Incoming, Link, Outgoing};
-use super::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
+use super::link::{Incoming, Link};
+use super::message::{AgentEnd, AgentJob, FromAgent, Output, ToAgent, receive};
 use super::permissions::{LIMITED, Permissions};
 use super::plan_for_agents;
 use super::transports::transport_named;
+use super::watch::watch;
 use crate::admission;
 use crate::build::Progress;
 use crate::error::Error;
 use crate::open::{open, resolve_groups};
 use crate::watcher::Watcher;
-
-/// Sends messages of this client process to the run, from any of its threads.
-#[derive(Clone)]
-struct Output(Arc<dyn Outgoing>);
-
-impl Output {
-    /// Sends a message to the run and ignores errors: sending fails only if dbdyno has ended, and
-    /// then this client process ends too.
-    fn send(&self, message: &FromAgent) {
-        let _ = send(self.0.as_ref(), message);
-    }
-}
 
 /// Watcher that sends the events of this process's load to the run.
 struct Forward {
@@ -83,8 +72,15 @@ pub fn serve(words: &[String]) -> io::Result<()> {
         true => Some(receive(incoming.as_mut()).ok_or_else(no_job)?),
         false => None,
     };
-    let Some(ToAgent::Job(job)) = receive(incoming.as_mut()) else { return Err(no_job()) };
-    let (output, origin, stop) = (Output(outgoing), Origin::now(), Arc::new(Stop::default()));
+    let (output, origin) = (Output(outgoing), Origin::now());
+    let job = match receive(incoming.as_mut()) {
+        Some(ToAgent::Job(job)) => job,
+        Some(ToAgent::Watch(job)) => {
+            return watch(job, permissions.as_ref(), origin, incoming, &output);
+        }
+        _ => return Err(no_job()),
+    };
+    let stop = Arc::new(Stop::default());
     let (begin, begins) = channel();
     let orders = {
         let (output, stop) = (output.clone(), Arc::clone(&stop));
@@ -120,7 +116,7 @@ fn obey(
                 let _ = begin.send(unix_ns);
             }
             ToAgent::Stop => stop.ask(),
-            ToAgent::Job(_) => break,
+            ToAgent::Job(_) | ToAgent::Watch(_) => break,
         }
     }
     // dbdyno has ended or continues without us.

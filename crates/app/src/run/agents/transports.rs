@@ -1,11 +1,12 @@
 //! The available transports: pipes, one that a program adds, and that of hosts which were chosen
 //! for a run. Not here: the trait (link).
 
+use std::io;
 use std::sync::OnceLock;
 
 use model::{Host, Plan, Target};
 
-use super::link::{AgentHost, Hosts, Transport};
+use super::link::{AgentHost, Chosen, Hosts, Link, Peer, Transport};
 use super::pipe::PIPES;
 use crate::error::Error;
 
@@ -24,26 +25,44 @@ pub(crate) struct Processes {
     pub(super) hosts: Vec<AgentHost>,
     /// Transport of those hosts; `None` for processes on this host.
     chosen: Option<Box<dyn Transport>>,
+    /// Hosts that are monitored by their agents.
+    pub(super) monitors: Vec<AgentHost>,
+    /// Transport of these agents; `None` without any.
+    to_monitors: Option<Box<dyn Transport>>,
 }
 
 impl Processes {
     /// Chooses the hosts of a run's processes. Fails if the plan names agents that are not there,
     /// or that cannot reach its target.
     pub(crate) fn choose(plan: &Plan, hosts: Option<&dyn Hosts>) -> Result<Processes, Error> {
-        if plan.agents.is_empty() {
-            return Ok(Processes { hosts: Vec::new(), chosen: None });
+        let (hosts_of, monitors_of) = (&plan.agents, &plan.monitor_agents);
+        if hosts_of.is_empty() && monitors_of.is_empty() {
+            let (hosts, monitors) = (Vec::new(), Vec::new());
+            return Ok(Processes { hosts, chosen: None, monitors, to_monitors: None });
         }
         let none = "agents: this dbdyno has no connection to other hosts: it was built without the \
                     feature 'agents'";
         let hosts = hosts.ok_or_else(|| Error::Usage(none.to_owned()))?;
-        let chosen = hosts.choose(&plan.agents)?;
-        if let Some(far) = chosen.hosts.iter().find(|host| !host.is_here) {
+        let choose = |is_any: bool, choose: &dyn Fn() -> Result<Chosen, Error>| match is_any {
+            true => choose().map(|chosen| (chosen.hosts, Some(chosen.transport))),
+            false => Ok((Vec::new(), None)),
+        };
+        let (monitors, to_monitors) =
+            choose(!monitors_of.is_empty(), &|| hosts.choose_monitors(monitors_of))?;
+        let (hosts, chosen) = choose(!hosts_of.is_empty(), &|| hosts.choose(hosts_of))?;
+        if let Some(far) = hosts.iter().find(|host| !host.is_here) {
             let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
             for target in std::iter::once(plan.target.clone()).chain(beside) {
                 may_reach(far, &target)?;
             }
         }
-        Ok(Processes { hosts: chosen.hosts, chosen: Some(chosen.transport) })
+        Ok(Processes { hosts, chosen, monitors, to_monitors })
+    }
+
+    /// Starts the process that monitors host `number`, counted from 1.
+    pub(super) fn start_monitor(&self, number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
+        let none = || io::Error::other("no agent was chosen for it");
+        self.to_monitors.as_ref().ok_or_else(none)?.start(number)
     }
 
     pub(super) fn transport(&self) -> &dyn Transport {

@@ -43,10 +43,7 @@ fn join(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
     let (hub, allows) = (options.hub.clone(), options.permissions.to_string());
     let agent = Agent::join(options)?;
-    shell.print(&format!(
-        "{} has joined {hub}; runs may load from here: {allows}\n",
-        agent.name()
-    ))?;
+    shell.print(&format!("{} has joined {hub}; it allows runs: {allows}\n", agent.name()))?;
     agent.serve(&|| stop.is_asked(), &mut |sentence| shell.say(sentence));
     Ok(DONE)
 }
@@ -62,6 +59,10 @@ fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let servers = list(permissions.hosts.iter().map(ToString::to_string).collect(), "none");
     let files = permissions.files.iter().map(|path| path.display().to_string()).collect();
     let scripts = if permissions.scripts { "yes, as this user" } else { "no" };
+    let monitor = match permissions.monitor {
+        true => "yes: CPU, memory, disks, network, and the server at a target's port",
+        false => "no",
+    };
     shell.print(&format!(
         "connects to       {} (it opens no port)\n\
          joins             {found}\n\
@@ -69,6 +70,7 @@ fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
          loads servers     {servers}\n\
          uses files        {}\n\
          executes scripts  {scripts}\n\
+         is monitored      {monitor}\n\
          starts programs   itself, once for each run, as this user; no others\n\
          keeps results of  {} while the hub cannot be reached\n",
         options.hub,

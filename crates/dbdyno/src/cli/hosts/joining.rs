@@ -39,11 +39,12 @@ pub(super) fn joining(command: Command) -> Command {
         .arg(
             Arg::new("allow")
                 .long("allow")
-                .value_name("HOST[:PORT]|/FILE|scripts")
+                .value_name("HOST[:PORT]|/FILE|scripts|monitor")
                 .action(ArgAction::Append)
                 .help(
-                    "Server that runs may load from here, file that they may use, or scripts that \
-                     are programs (Lua); repeat it for more [default: nothing but sim]",
+                    "Server that runs may load from here, file that they may use, scripts that are \
+                     programs (Lua), or 'monitor': reading the load of this host and its server; \
+                     repeat it for more [default: nothing but sim]",
                 ),
         )
         .arg(Arg::new("spool").long("spool").value_name("BYTES").default_value(SPOOL).help(

@@ -55,7 +55,7 @@ fn table(all: &[Listed]) -> Table {
         Column::new("load", Align::Right),
         Column::new("clock", Align::Right),
         Column::new("state", Align::Left),
-        Column::sentences("may load"),
+        Column::sentences("allows"),
     ];
     let row = |agent: &Listed| {
         let ms = |ns: f64| fixed(ns / NS_PER_MS as f64, 2);
