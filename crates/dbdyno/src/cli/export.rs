@@ -122,7 +122,7 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 /// Returns the runs that the command line names for an export, without duplicates: by id or name,
 /// by label, or as the trials of an experiment.
-fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
+pub(super) fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let mut runs: Vec<RunId> = Vec::new();
     for name in matches.get_many::<String>("id").expect("clap requires one") {
         if let Some((key, value)) = name.split_once('=') {

@@ -55,6 +55,11 @@ mod page;
 mod page;
 mod password;
 mod password_files;
+#[cfg(feature = "pages")]
+mod push;
+#[cfg(not(feature = "pages"))]
+#[path = "no_push.rs"]
+mod push;
 mod rejected;
 mod report;
 mod required;

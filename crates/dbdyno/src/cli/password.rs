@@ -193,8 +193,8 @@ fn span_of_password(word: &[u8]) -> Option<std::ops::Range<usize>> {
     if text.len() != word.len() {
         return None;
     }
-    // The token of a hub, also as --token=...
-    if let Some(start) = text.find("dd1:") {
+    // The token of a hub or of a writer, also as --token=...
+    if let Some(start) = ["dd1:", "dw1:"].iter().find_map(|prefix| text.find(prefix)) {
         return Some(start..text.trim_end_matches('\0').len());
     }
     let authority = text.find("://")? + 3;

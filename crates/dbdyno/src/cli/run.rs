@@ -16,7 +16,7 @@ use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, dry_run, experiments, figure_names, flags,
-    hosts, named, password, required, run_options, runs, script_host, seek, stored, tune,
+    hosts, named, password, push, required, run_options, runs, script_host, seek, stored, tune,
 };
 use crate::shell::Shell;
 
@@ -84,6 +84,10 @@ pub(crate) fn add_parameters(
 }
 
 pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    push::after(matches, shell, &|| decide_and_run(matches, shell))
+}
+
+fn decide_and_run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = draft_from_args::draft(what, matches, shell)?;
     let unnamed = RefCell::new(String::new());

@@ -8,8 +8,8 @@ use model::Choice;
 use plan::{EXPERIMENT, PLAN, group_flags};
 
 use super::{
-    dry_run, flags, hosts, metrics, password, required, runs, script_host, script_words, stored,
-    target_from,
+    dry_run, flags, hosts, metrics, password, push, required, runs, script_host, script_words,
+    stored, target_from,
 };
 
 /// Returns the command with the options that it has for every workload.
@@ -22,6 +22,7 @@ pub(super) fn command() -> Command {
             ))
             .arg(flags::no_store())
             .arg(stored::label_flag())
+            .args(push::flags())
             .arg(flags::checks())
             .arg(flags::no_build())
             .arg(flags::load_method_of(LoadMethod::NAMES))

@@ -15,6 +15,8 @@ use serde_json::{Map, Value, json};
 use store::{Filter, Query, RunRow, Sort, Store};
 
 use super::flags::Output;
+#[cfg(feature = "pages")]
+use super::push;
 use super::required::RequiredResults;
 use super::stored::{all_found, asked, bad, experiment_of_last, id, key_value, said, store};
 use super::{DONE, Outcome, export, flags, print_document, required};
@@ -36,7 +38,7 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 pub(crate) fn command() -> Command {
-    Command::new("runs")
+    let command = Command::new("runs")
         .about("Lists, shows, exports, imports, labels and removes stored runs")
         .subcommand(list_command())
         .subcommand(show_command())
@@ -57,7 +59,10 @@ pub(crate) fn command() -> Command {
                         .num_args(0..)
                         .help("Label to set; KEY= removes it, no label lists those of the run"),
                 ),
-        )
+        );
+    #[cfg(feature = "pages")]
+    let command = command.subcommand(push::command());
+    command
 }
 
 fn list_command() -> Command {
@@ -133,6 +138,8 @@ pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("show", sub)) => show(sub, shell),
         Some(("export", sub)) => export::export(sub, shell),
         Some(("import", sub)) => export::import(sub, shell),
+        #[cfg(feature = "pages")]
+        Some(("push", sub)) => push::push(sub, shell),
         Some(("rm", sub)) => remove(sub, shell),
         Some(("label", sub)) => label(sub, shell),
         Some((_, sub)) => list(sub, shell),

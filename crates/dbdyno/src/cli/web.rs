@@ -12,14 +12,16 @@ use std::sync::Arc;
 
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::numbers::{amount, count};
 use render::for_shell;
-use store::default_path;
+use store::{Filter, Store, default_path};
 use tokio::sync::Notify;
 
 use super::signals::on_signals;
+use super::stored::said;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password};
 use crate::shell::Shell;
-use crate::web::{JobContext, Options, PidFile, bind, log_path};
+use crate::web::{JobContext, Options, PidFile, Writers, bind, log_path, own_certificate};
 
 const PORT: u16 = 8421;
 const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
@@ -45,6 +47,56 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("start").about("Serves the pages in the background"))
         .subcommand(Command::new("stop").about("Stops the service of this store"))
         .subcommand(Command::new("status").about("Shows whether this store's pages are served"))
+        .subcommand(writer_command())
+}
+
+fn writer_command() -> Command {
+    let name = || Arg::new("name").required(true).value_name("NAME").help("Name of the writer");
+    Command::new("writer")
+        .about("Decides who may push runs into this store")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("add").about("Adds a writer, and prints its token once").arg(name()),
+        )
+        .subcommand(Command::new("remove").about("Removes a writer").arg(name()))
+        .subcommand(Command::new("list").about("Lists the writers"))
+}
+
+/// Adds, removes or lists the writers of a store. The service reads them at each push, so it may
+/// run meanwhile.
+fn writer(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let (what, sub) = matches.subcommand().expect("clap requires it");
+    let store = flags::store_to_write(sub, shell)?;
+    let mut writers = Writers::of_store(&store)?;
+    let name = || sub.get_one::<String>("name").expect("clap requires it");
+    match what {
+        "add" => {
+            let fingerprint = match certificate(sub) {
+                // Its authority may sign another one later.
+                Some(_) => None,
+                None => Some(own_certificate(&store, listen(sub)?.ip())?.digest),
+            };
+            let token = writers.add(name(), fingerprint)?;
+            shell.print(&format!(
+                "{}\n\nwith this token, which is not shown again, {} pushes runs:\n  export \
+                 DBDYNO_PUSH_TOKEN=...\n  dbdyno runs push https://THIS_HOST:{PORT}\n",
+                token.text(),
+                name()
+            ))
+        }
+        "remove" => {
+            writers.remove(name())?;
+            shell.print(&format!("the token of {} opens nothing any more\n", name()))
+        }
+        _ => {
+            let names: Vec<&str> = writers.names().collect();
+            match names.is_empty() {
+                true => shell.print("no writers: 'dbdyno web writer add NAME' adds one\n"),
+                false => shell.print(&format!("{}\n", names.join("\n"))),
+            }
+        }
+    }
 }
 
 fn listening() -> [Arg; 8] {
@@ -84,6 +136,7 @@ pub(crate) fn web(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match matches.subcommand() {
         Some(("start", sub)) => start(sub, shell),
         Some(("stop", sub)) => stop(sub, shell),
+        Some(("writer", sub)) => writer(sub, shell),
         Some((_, sub)) => status(sub, shell),
         None => serve(matches, shell),
     }
@@ -316,9 +369,27 @@ fn stop(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn status(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = flags::store_path(matches, shell)?;
     match PidFile::for_store(&store) {
-        Some(pidfile) => shell.print(&format!("{} (process {})\n", pidfile.address, pidfile.pid())),
+        Some(pidfile) => shell.print(&format!(
+            "{} (process {})\n{}\n",
+            pidfile.address,
+            pidfile.pid(),
+            size(&store)?
+        )),
         None => shell.print("nothing serves this store\n").map(|_| FAILED),
     }
+}
+
+/// Describes how many runs a store has, their size on disk, and how long they stay.
+fn size(path: &Path) -> Result<String, Error> {
+    let store = Store::open_existing(path).map_err(said)?;
+    let n_runs = store.list(&Filter::default()).map_err(said)?.len();
+    // What was written last is in a file beside it.
+    let log = PathBuf::from(format!("{}-wal", path.display()));
+    let files = [path, log.as_path()];
+    let bytes: u64 =
+        files.iter().filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum();
+    let size = amount(bytes as f64, "B");
+    Ok(format!("{}, {size}; runs stay until 'dbdyno runs rm'", count(n_runs as u64, "run")))
 }
 
 #[cfg(test)]

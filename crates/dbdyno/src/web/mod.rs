@@ -24,6 +24,7 @@ mod passwords;
 mod pidfile;
 mod plan_form;
 mod processes;
+mod pushed;
 mod query;
 mod request_policy;
 mod selection;
@@ -35,6 +36,7 @@ mod throttle;
 mod tls;
 mod turns;
 mod visitor;
+mod writers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -59,7 +61,10 @@ use self::visitor::Visitor;
 use crate::shell::Shell;
 
 pub(crate) use self::pidfile::{PidFile, log_path};
+pub(crate) use self::pushed::{FROM, KNOWN, PUSH};
 pub(crate) use self::serve::bind;
+pub(crate) use self::tls::own as own_certificate;
+pub(crate) use self::writers::{WriterToken, Writers};
 
 /// Options of the web service, from the command line.
 pub(crate) struct Options {
@@ -128,6 +133,8 @@ struct Shared {
     /// Bodies and charts of experiments' pages, by state and query.
     experiments: Memo<String, Arc<Shown>>,
     jobs: Jobs,
+    /// Lock of the request that adds pushed runs.
+    pushes: tokio::sync::Mutex<()>,
     passwords: Passwords,
     job_context: JobContext,
     shell: Shell,
@@ -175,7 +182,12 @@ impl App {
     /// Stores an action of a user. If the store is not writable, the log says that the action is
     /// not kept.
     async fn note(&self, visitor: &Visitor, what: &str) {
-        let (who, what) = (visitor.who(), what.to_owned());
+        self.note_of(&visitor.who(), what).await;
+    }
+
+    /// Stores an action of whoever is named, as [`App::note`] does.
+    async fn note_of(&self, who: &str, what: &str) {
+        let (who, what) = (who.to_owned(), what.to_owned());
         let noted = self.read(move |store, _| Ok(store.note_action(&who, &what)?)).await;
         if let Err(no) = noted {
             self.0.shell.say(&format!("dbdyno: what was done is not kept: {}", no.text));
@@ -187,6 +199,12 @@ fn routes(app: App) -> Router {
     let new = Router::new()
         .route("/new", get(new_run::page).post(new_run::asked))
         .layer(DefaultBodyLimit::max(new_run::FORM_BYTES_MAX));
+    let pushes = Router::new()
+        .route(
+            pushed::KNOWN,
+            post(pushed::known).layer(DefaultBodyLimit::max(pushed::LIST_BYTES_MAX)),
+        )
+        .route(pushed::PUSH, post(pushed::push));
     Router::new()
         .route("/", get(list::page))
         .route("/live", get(list::live))
@@ -243,6 +261,7 @@ fn routes(app: App) -> Router {
         .layer(DefaultBodyLimit::max(request_policy::BODY_BYTES_MAX))
         // A plan, twice, in which a character may take nine bytes.
         .merge(new)
+        .merge(pushes)
         .layer(axum::middleware::from_fn_with_state(app.clone(), request_policy::enforce))
         .with_state(app)
 }

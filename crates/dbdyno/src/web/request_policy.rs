@@ -23,6 +23,7 @@ use super::compress::{compressed, takes_gzip};
 use super::connection_limiter::Guest;
 use super::connection_limiter::Peer;
 use super::http_error::HttpError;
+use super::pushed;
 use super::query;
 use super::visitor::Visitor;
 use crate::asked_host::asked_host;
@@ -32,6 +33,9 @@ pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
 /// Time limit of a request, including a slow body, after which the response is an error. A debug
 /// build on a busy core may need a minute for a page.
 const REQUEST_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1200 } else { 60 });
+
+/// Time limit of a request with pushed runs.
+const PUSH_MAX: Duration = Duration::from_secs(1200);
 
 /// Content security policy of most responses: no foreign content, and only dbdyno's own scripts.
 /// Styles are unrestricted, since charts set them.
@@ -75,7 +79,8 @@ pub(super) async fn enforce(
         Err(refused) => *refused,
         Ok(visitor) => {
             request.extensions_mut().insert(visitor);
-            match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
+            let limit = if pushed::is_of_writer(&path) { PUSH_MAX } else { REQUEST_MAX };
+            match tokio::time::timeout(limit, next.run(request)).await {
                 Ok(response) => response,
                 Err(_) => {
                     let text = "the request took too long: retry";
@@ -144,8 +149,15 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Re
     let refused = |no: HttpError| Box::new(no.into_response());
     asked_host(uri, headers, app.0.is_loopback)
         .map_err(|(status, text)| HttpError::new(status, text))
-        .and_then(|host| is_from_us(method, headers, scheme, host))
+        .and_then(|host| match pushed::is_of_writer(uri.path()) {
+            // A page of another site has no token, and no browser sends one by itself.
+            true => Ok(()),
+            false => is_from_us(method, headers, scheme, host),
+        })
         .map_err(refused)?;
+    if pushed::is_of_writer(uri.path()) {
+        return Ok(Visitor::unknown(false));
+    }
     let Some(auth) = &app.0.auth else { return Ok(auth::anybody(headers, peer)) };
     if uri.path() == "/login" || uri.path().starts_with("/assets/") {
         return Ok(Visitor::unknown(true));

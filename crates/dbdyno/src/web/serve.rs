@@ -117,6 +117,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         is_loopback,
         auth,
         lives: LiveRuns::default(),
+        pushes: tokio::sync::Mutex::default(),
         trends: Memo::with_capacity(TRENDS_MAX),
         identities: Memo::with_capacity(TRENDS_MAX),
         results: Memo::with_capacity(RESULTS_MAX),
@@ -174,9 +175,9 @@ impl Serving {
                     "\nits certificate is self-signed ({}): a browser warns of it once; compare \
                      its SHA-256 fingerprint\n{}",
                     path.display(),
-                    identity.fingerprint
+                    identity.fingerprint()
                 ),
-                None => format!("\nSHA-256 of its certificate: {}", identity.fingerprint),
+                None => format!("\nSHA-256 of its certificate: {}", identity.fingerprint()),
             };
         }
         text

@@ -32,10 +32,10 @@ const PEM_BYTES_MAX: u64 = 1 << 20;
 const DAY_S: u64 = 24 * 60 * 60;
 
 /// Certificate with its key, ready to accept TLS connections.
-pub(super) struct Identity {
+pub(crate) struct Identity {
     pub(super) acceptor: TlsAcceptor,
-    /// SHA-256 fingerprint of the certificate, as browsers show it.
-    pub(super) fingerprint: String,
+    /// SHA-256 of the certificate.
+    pub(crate) digest: [u8; 32],
     /// Path of dbdyno's self-signed certificate; `None` for the user's certificate.
     pub(super) own: Option<PathBuf>,
 }
@@ -52,7 +52,7 @@ pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error
 
 /// Loads dbdyno's self-signed certificate from beside the store. Creates it if it is missing or
 /// expires within [`RENEWED_DAYS`] days.
-pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
+pub(crate) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
         let path = path.display();
@@ -98,8 +98,7 @@ fn identity(
     key: PrivateKeyDer<'static>,
     own: Option<PathBuf>,
 ) -> Result<Identity, String> {
-    let digest = Sha256::digest(&chain[0]);
-    let pairs: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
+    let digest = Sha256::digest(&chain[0]).into();
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let mut config = builder
         .with_safe_default_protocol_versions()
@@ -109,7 +108,15 @@ fn identity(
         .map_err(|error| error.to_string())?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    Ok(Identity { acceptor, fingerprint: pairs.join(":"), own })
+    Ok(Identity { acceptor, digest, own })
+}
+
+impl Identity {
+    /// Returns the SHA-256 fingerprint of the certificate, as browsers show it.
+    pub(super) fn fingerprint(&self) -> String {
+        let pairs: Vec<String> = self.digest.iter().map(|byte| format!("{byte:02X}")).collect();
+        pairs.join(":")
+    }
 }
 
 /// Creates a self-signed certificate for this machine: for `localhost`, its name, and the address

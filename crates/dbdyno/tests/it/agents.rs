@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -86,13 +87,17 @@ impl Hub {
 
     /// Starts an agent by a program that is given the command line, such as `ip netns exec`.
     fn agent_at(&mut self, hub: &str, name: &str, allows: &[&str], by: &[&str]) -> Started {
+        let allows = allows.iter().map(|allowed| format!("--allow={allowed}"));
+        let allows: Vec<String> = allows.collect();
+        self.agent_with(hub, name, &allows.iter().map(String::as_str).collect::<Vec<_>>(), by)
+    }
+
+    fn agent_with(&mut self, hub: &str, name: &str, options: &[&str], by: &[&str]) -> Started {
         let dbdyno = env!("CARGO_BIN_EXE_dbdyno");
         let words: Vec<&str> = by.iter().copied().chain([dbdyno, "agent", "join", hub]).collect();
         let mut command = self.home.command(words[0]);
-        command.args(&words[1..]).args(["--name", name]).env("DBDYNO_TOKEN", &self.token);
-        for allowed in allows {
-            command.args(["--allow", allowed]);
-        }
+        command.args(&words[1..]).args(["--name", name]).args(options);
+        command.env("DBDYNO_TOKEN", &self.token);
         let said = format!("{name}.out");
         command.stdout(to_file(&self.home, &said)).stderr(Stdio::piped());
         let started = Started::as_it_is(command);
@@ -521,8 +526,10 @@ fn ip(args: &str) {
 
 impl Hosts {
     fn new(n_hosts: u32) -> Hosts {
-        // Distinct for each process of tests.
-        let number = std::process::id() % 250;
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        // Distinct for each process of tests, and each test in it.
+        let nth = COUNT.fetch_add(1, Ordering::Relaxed);
+        let number = (std::process::id() + 125 * nth) % 250;
         let bridge = format!("dyno{number}");
         let mut hosts = Hosts { names: Vec::new(), bridge: bridge.clone(), number };
         ip(&format!("link add {bridge} type bridge"));
@@ -559,6 +566,24 @@ impl Drop for Hosts {
         }
         let _ = Command::new("ip").args(["link", "del", &self.bridge]).status();
     }
+}
+
+#[test]
+fn results_that_no_longer_fit_while_the_network_is_cut_end_the_run_with_a_sentence() {
+    let hosts = Hosts::new(1);
+    let mut hub = Hub::listening(&hosts.address(0));
+    let address = format!("{}:{}", hosts.address(0), hub.port);
+    let by = ["ip", "netns", "exec", &hosts.names[0]];
+    let small = ["--spool=8KiB"];
+    let mut agent = hub.agent_with(&address, "gen1", &small, &by);
+    let mut run = hub.begin("gen1", &["--duration=1h"]);
+    until_measured(&mut run);
+    hosts.set_up(1, false);
+    agent.wait_until("that it is full", |said| said.contains("--spool"));
+    hosts.set_up(1, true);
+    let report = report_of(run.end().code(FAILED));
+    let why = report["reason"].as_str().expect("a text").to_owned();
+    assert!(why.contains("gen1") && why.contains("--spool"), "{why}");
 }
 
 #[test]

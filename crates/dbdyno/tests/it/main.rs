@@ -44,6 +44,7 @@ mod parsers;
 mod password;
 mod processes;
 mod proxies;
+mod push;
 mod real;
 mod repeatable;
 mod repeats;
