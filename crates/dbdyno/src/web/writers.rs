@@ -145,11 +145,10 @@ impl Writers {
         let given = hash(secret.trim());
         let is_bearer = scheme.eq_ignore_ascii_case("bearer");
         // Compare all of them, so that the time reveals nothing.
-        let found = self.by_name.iter().fold(None, |found, (name, known)| {
+        self.by_name.iter().fold(None, |found, (name, known)| {
             let is_right = bool::from(given.as_bytes().ct_eq(known.as_bytes()));
             if is_right && is_bearer { Some(name.as_str()) } else { found }
-        });
-        found
+        })
     }
 }
 
