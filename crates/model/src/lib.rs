@@ -36,6 +36,7 @@ mod gauge;
 mod hash;
 mod identity;
 mod imported;
+mod judged_limit;
 mod kind;
 mod latency_heat;
 pub mod managed;
@@ -119,6 +120,7 @@ pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
+pub use judged_limit::{JudgedLimit, LimitOutcome};
 pub use kind::{
     ComputedFigure, CustomMetric, CustomMetricKind, Kind, KindIndex, KindTotals, PrimaryMetric,
     PrimaryOf,

@@ -321,6 +321,14 @@ fn copy_trial(
          WHERE trial.run = ?"
     );
     all.execute(&sql, params![new, old])?;
+    let sql = format!(
+        "INSERT OR IGNORE INTO {to}.experiment_limits
+         SELECT mine.experiment, limits.option, limits.body
+         FROM {to}.trial AS mine, {from}.trial AS theirs
+         JOIN {from}.experiment_limits AS limits ON limits.experiment = theirs.experiment
+         WHERE mine.run = ? AND theirs.run = ?"
+    );
+    all.execute(&sql, params![new, old])?;
     // No process continues it here, whatever its status was elsewhere.
     let sql = format!(
         "INSERT INTO {to}.walk (experiment, started_unix_ms, heartbeat_unix_ms, status, boot_id,

@@ -10,6 +10,7 @@
 
 mod checksum;
 mod codec;
+mod digests;
 mod error;
 mod experiment_lock;
 mod experiments;
@@ -18,6 +19,7 @@ mod import_export;
 mod imported;
 mod interval_log;
 mod jobs;
+mod judged_limits;
 mod place;
 mod process;
 mod query;
@@ -31,6 +33,7 @@ mod tests;
 mod wall_clock;
 mod writer;
 
+pub use self::digests::Digest;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::experiment_lock::{ExperimentLock, ExperimentLockRow};
 pub use self::experiments::{TrialRow, trials_completed};

@@ -33,9 +33,9 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// SQL that converts a store from each format version to the next; the first creates the tables.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
-    VERSION_9, VERSION_10,
+    VERSION_9, VERSION_10, VERSION_11,
 ];
 
 /// SQL of format version 1: tables of runs and their events. `number` identifies the run in all
@@ -255,6 +255,30 @@ ALTER TABLE run ADD COLUMN primary_title TEXT;
 ALTER TABLE run ADD COLUMN primary_value REAL;
 UPDATE run SET primary_name = 'nopm', primary_title = 'NOPM', primary_value = nopm
 WHERE nopm IS NOT NULL;
+"#;
+
+/// SQL of format version 11: digests of reports for histories, which are derived and may be
+/// missing, and outcomes of limits. No column of a digest is called `run`, so that it is not
+/// exported. `report_bytes` is the length
+/// of the report, by which a damaged one is noticed.
+const VERSION_11: &str = r#"
+CREATE TABLE digest (
+    number INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    setup INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    report_bytes INTEGER NOT NULL
+) STRICT;
+CREATE TABLE run_limits (
+    run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    body TEXT NOT NULL
+) STRICT;
+CREATE TABLE experiment_limits (
+    experiment INTEGER NOT NULL REFERENCES experiment (number) ON DELETE CASCADE,
+    option TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (experiment, option)
+) STRICT, WITHOUT ROWID;
 "#;
 
 /// Newest version of the format that this program knows.

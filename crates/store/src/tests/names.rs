@@ -1,4 +1,6 @@
-//! Tests of run names, labels and removal of runs.
+//! Tests of run names, labels, digests and removal of runs.
+
+use std::collections::BTreeMap;
 
 use super::*;
 
@@ -104,4 +106,32 @@ fn removed_runs_leave_nothing_and_the_file_shrinks() {
         assert_eq!(n, 0, "{table}");
     }
     assert_eq!(replay(&store, &run_of(&keep))[1..], every_event());
+}
+
+#[test]
+fn digests_are_kept_with_their_runs_and_not_while_a_run_is_measured() {
+    let (_folder, store) = new_store();
+    for (id, started) in [("0197-a", 1), ("0197-b", 2)] {
+        write(&store, &begun(id, started), Vec::new()).expect("written");
+    }
+    let digest = |setup| Digest { setup, body: format!("body {setup}") };
+    let [a, b] = ["0197-a", "0197-b"].map(|id| RunId(id.to_owned()));
+    let all = BTreeMap::from([(a.clone(), digest(u64::MAX)), (b.clone(), digest(7))]);
+    let known = |version: u32| {
+        let mut known = BTreeMap::new();
+        let mut put = |run, digest| drop(known.insert(run, digest));
+        store.digests(version, &mut put).expect("read");
+        known
+    };
+    assert!(store.put_digests(3, &all).expect("written"));
+    assert_eq!(known(3), all);
+    assert_eq!(known(4), BTreeMap::new(), "another dbdyno made them");
+    // Another report has another digest.
+    raw(&store).execute("UPDATE run SET report = '{' WHERE id = ?", [&a.0]).expect("changed");
+    assert_eq!(known(3), BTreeMap::from([(b.clone(), digest(7))]));
+    store.remove(&[b]).expect("removed");
+    assert_eq!(known(3), BTreeMap::new());
+    let writer = store.writer_with(&begun("0197-c", 3), at_the_end()).expect("a run");
+    assert!(!store.put_digests(3, &BTreeMap::from([(a, digest(1))])).expect("a store"));
+    drop(writer);
 }
