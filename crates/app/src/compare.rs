@@ -5,25 +5,26 @@
 //! compared at points: values of varied parameters, or conditions of other runs (study).
 
 mod accepted;
+mod history;
 mod rule;
 
 use std::collections::BTreeSet;
 
-use analysis::figures::{OF_RUN, short, spellings};
+use analysis::figures::short;
 use analysis::report::{Named, Report};
-use model::{Experiment, ReportField, Rng, RunId, Status, Stream, did_you_mean, short_axis};
+use model::{Experiment, ReportField, RunId, Status, did_you_mean, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
 use store::{Filter, LAST, RunRow, Store, StoreErrorKind, utc};
 use study::comparison::{Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
-use study::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
-use study::history::Question;
+use study::condition::{Condition, Mixed, Points, points_of_sides};
 use study::matrix::Matrices;
 use study::trials::{TrialReport, counts, why_not_in_short};
 use study::{ComparisonReport, ExperimentReport, HistoryReport};
 
 pub use self::accepted::{acknowledge, pin_baseline, unacknowledge};
+pub use self::history::history;
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
@@ -154,52 +155,6 @@ fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the history of a label: the figures of each build, with acknowledged changes. The newest
-/// builds are compared with the baseline of `question`, or else with the pinned build.
-pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
-    is_label(&question.by)?;
-    let mut damaged = Vec::new();
-    let is_of_run =
-        |name: &str| spellings(name).iter().any(|own| OF_RUN.iter().any(|row| row.name == own));
-    let left_out = match question.judge.primary.as_deref() {
-        Some(name) if name.contains("below") && !name.contains('.') => Report::AT_LENGTH.to_vec(),
-        // A figure of a part of the run, such as a mere transaction type.
-        Some(name) if !is_of_run(name) => Report::SERIES.to_vec(),
-        _ => [&Report::AT_LENGTH[..], &Report::OF_ONE_RUN].concat(),
-    };
-    let (ended, running) = match question.imported.is_empty() || has_label(store, &question.by)? {
-        true => ended_and_running(store, &question.by)?,
-        false => (Vec::new(), Vec::new()),
-    };
-    if ended.is_empty() && !running.is_empty() {
-        return Err(Error::Usage(format!(
-            "no run with the label {} has ended: {} still running",
-            question.by,
-            match running.len() {
-                1 => "one is".to_owned(),
-                n => format!("{n} are"),
-            }
-        )));
-    }
-    let builds = labelled(store, ended, &left_out, &mut damaged)?;
-    let mut rng = Rng::new(1, Stream::Order, u64::MAX);
-    let mut question = question.clone();
-    if question.baseline.is_none() && !builds.is_empty() {
-        question.baseline = store.baseline(&question.by)?;
-    }
-    question.acknowledged = store.acknowledged(&question.by)?;
-    let builds = of_load(builds, question.judge.primary.as_deref());
-    let shown = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
-    let mut shown = shown.map_err(Error::Usage)?;
-    shown.damaged = damaged;
-    for Labelled { value, .. } in running {
-        if !shown.running.contains(&value) {
-            shown.running.push(value);
-        }
-    }
-    Ok(shown)
-}
-
 /// Returns the newest builds of a history as tables, with one property of runs as rows and perhaps
 /// another as columns. `None` if no rows are requested.
 pub fn history_tables(
@@ -222,24 +177,6 @@ fn is_label(key: &str) -> Result<(), Error> {
         return Err(Error::Usage(why.to_owned()));
     }
     Ok(())
-}
-
-/// Removes runs that only built data from a history that also has runs with load. Keeps them if
-/// `figure` is a figure of builds (`build.*`).
-fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
-    let is_of_build = figure.is_some_and(|name| name.starts_with("build."));
-    let has_load = found.iter().flat_map(Found::reports).any(|report| !report.is_build());
-    if is_of_build || !has_load {
-        return found;
-    }
-    found.retain_mut(|one| match one {
-        Found::Runs(_, reports, lost) => {
-            reports.retain(|report| !report.is_build());
-            !reports.is_empty() || lost.len() > 0
-        }
-        Found::Experiment(..) => true,
-    });
-    found
 }
 
 /// Returns true if any run in the store has the label `key`.
@@ -521,13 +458,6 @@ impl Found {
     fn runs(&self) -> Vec<&String> {
         self.reports().into_iter().map(|report| &report.run_id).collect()
     }
-}
-
-/// Assigns the runs of each build to points of the history: groups of runs with equal conditions.
-fn builds_placed(found: Vec<Found>) -> Vec<Side> {
-    // There may be thousands of runs, so only the conditions that are needed are kept.
-    let points = points_of_builds(&conditions(&found, Condition::of_points));
-    found.into_iter().map(|side| placed(side, &points)).collect()
 }
 
 /// Assigns the runs of each side to points (groups of runs): by the values of varied parameters if

@@ -100,9 +100,9 @@ pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
 /// A side of a comparison: runs under one name, such as those of a build or an experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Side {
+pub struct Side<R = Report> {
     pub name: String,
-    pub points: Vec<SidePoint>,
+    pub points: Vec<SidePoint<R>>,
     /// Runs of this side that the comparison leaves out: they did not complete or are invalid.
     pub not_counted: Vec<NotCounted>,
     /// Ids of runs, or of experiments with trials, in progress. The comparison leaves them out.
@@ -113,9 +113,9 @@ pub struct Side {
     pub is_unnamed: bool,
 }
 
-impl Side {
+impl<R> Side<R> {
     /// Creates a side of a comparison with this name and no runs.
-    pub fn named(name: String) -> Side {
+    pub fn named(name: String) -> Side<R> {
         let (points, not_counted, running) = (Vec::new(), Vec::new(), Vec::new());
         Side { name, points, not_counted, running, plan: None, is_unnamed: false }
     }
@@ -123,10 +123,10 @@ impl Side {
 
 /// The valid runs of a side at one point, which is one combination of the varied parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SidePoint {
+pub struct SidePoint<R = Report> {
     /// Values of the varied parameters, by name. Sides are compared at points with equal values.
     pub values: Named<String>,
-    pub reports: Vec<Report>,
+    pub reports: Vec<R>,
     /// Index (from 0) of the repeat to which each of `reports` belongs, in the same order. For
     /// overall figures, the runs of all points with the same index are combined.
     pub repeats: Vec<u32>,

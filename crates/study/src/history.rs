@@ -13,6 +13,7 @@ mod environment;
 mod judge;
 mod order;
 mod regressions;
+mod run;
 mod series;
 
 use analysis::figures::{Figure, direction_in, units_in};
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use stats::SERIES_MIN;
 
 use crate::comparison::{
-    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of, whys_in_words,
+    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, whys_in_words,
 };
 use crate::environment::Environment;
 use model::Direction;
@@ -32,6 +33,8 @@ pub use environment::Start;
 pub use judge::{JUDGED_FROM, SIZE_MOST};
 use order::Dated;
 pub use order::{Order, Ordered, commits_of};
+pub use run::{HistoryRun, figures_of, setup_of};
+use run::{likes, scene_of};
 use series::{Series, follow};
 
 /// Name and version of the JSON schema of [`HistoryReport`].
@@ -385,18 +388,19 @@ impl HistoryReport {
     /// which are judged separately. `bits` returns random numbers, for p-values. Returns an error
     /// if there is no valid run, the figure is unknown or neither of its directions is better, or a
     /// requested build or commit does not exist.
-    pub fn new(
+    pub fn new<R: HistoryRun>(
         question: &Question,
-        builds: &[Side],
+        builds: &[Side<R>],
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<HistoryReport, String> {
         let by = &question.by;
-        let reports = || builds.iter().flat_map(|b| &b.points).flat_map(|point| &point.reports);
-        let all: Vec<&Report> = reports().collect();
+        let runs = builds.iter().flat_map(|b| &b.points).flat_map(|point| &point.reports);
+        let runs: Vec<&dyn HistoryRun> = runs.map(|run| run as &dyn HistoryRun).collect();
+        let all = likes(&runs);
         if all.is_empty() && question.imported.is_empty() {
             return Err(format!("no run with the label {by} counts: none completed and valid"));
         }
-        let primary = primary(question, &all)?;
+        let primary = primary(question, &all, &runs)?;
         let better = direction_in(&primary, all.iter().copied());
         if better == Direction::Neither {
             return Err(format!(
@@ -440,8 +444,8 @@ impl HistoryReport {
             min_effect: question.judge.min_effect,
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),
-            without_figure: all.iter().copied().filter(has_none(&primary)).count() as u64,
-            scene: (!all.is_empty()).then(|| Environment::from_reports(&all)),
+            without_figure: runs.iter().copied().filter(has_none(&primary)).count() as u64,
+            scene: (!all.is_empty()).then(|| scene_of(&all, &runs)),
             figure: primary,
             better,
             points,
@@ -549,7 +553,11 @@ pub fn noun_of(label: &str) -> &'static str {
 /// Returns the name of the figure to judge: the requested or default figure of the runs, or that of
 /// imported figures if there are no runs or none has it. An `Err` says that nothing has the
 /// requested figure.
-fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
+fn primary(
+    question: &Question,
+    reports: &[&Report],
+    runs: &[&dyn HistoryRun],
+) -> Result<String, String> {
     let of_imported = elsewhere::primary(question);
     match (runs.is_empty(), of_imported) {
         (true, Some(name)) => Ok(name),
@@ -560,7 +568,7 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
             Err(format!("no imported figure is called {asked}: choose one of {all}"))
         }
         (false, of_imported) => {
-            let of_runs = question.judge.primary_of(runs).map(|name| {
+            let of_runs = question.judge.primary_of(reports).map(|name| {
                 // Unless the user names the figure, it is one that all runs have.
                 let is_own = question.judge.primary.is_none() && runs.iter().any(has_none(&name));
                 if is_own && !runs.iter().any(has_none("tps")) { "tps".to_owned() } else { name }
@@ -571,8 +579,8 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
 }
 
 /// Returns a filter that keeps the runs that lack the figure `name`.
-fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
-    move |run| values_of(std::slice::from_ref(*run), name).is_empty()
+fn has_none<'r>(name: &str) -> impl Fn(&&'r dyn HistoryRun) -> bool {
+    move |run| run.value(name).is_none()
 }
 
 /// Series of a history that are judged together: all those of runs, or all those of one imported
@@ -588,9 +596,9 @@ struct Part {
 impl Part {
     /// Returns the judged series of the runs; `None` if there are no builds. An `Err` says that a
     /// requested build or commit does not exist, or that no run has the figure.
-    fn of_runs(
+    fn of_runs<R: HistoryRun>(
         question: &Question,
-        builds: &[Side],
+        builds: &[Side<R>],
         (primary, better): (&str, Direction),
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<Option<Part>, String> {
@@ -721,7 +729,7 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
 
 /// Returns the builds without a valid run at any point, in the given order, each with the reasons
 /// why its runs do not count.
-fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
+fn left_out<R>(builds: &[&Side<R>]) -> Vec<LeftOut> {
     let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
@@ -729,14 +737,14 @@ fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
 /// Returns the last build of a history (`newest`), with the reasons why runs of it do not count, if
 /// it has no valid run at a certain point but has one at another; `None` otherwise. `last_here` is
 /// the name of the last build that has a valid run at the point.
-fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
+fn lacks<R>(last_here: &str, newest: Option<&&Side<R>>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))
 }
 
 /// Describes the invalid runs of a build at a point, if they are more than a quarter of its runs
 /// there; otherwise returns an empty text.
-fn lost(build: &Side, values: &Named<String>) -> String {
+fn lost<R>(build: &Side<R>, values: &Named<String>) -> String {
     let is_here = |run: &&NotCounted| run.values.as_ref().is_none_or(|at| at == values);
     let lost: Vec<NotCounted> = build.not_counted.iter().filter(is_here).cloned().collect();
     let here = build.points.iter().find(|point| point.values == *values);
@@ -747,7 +755,7 @@ fn lost(build: &Side, values: &Named<String>) -> String {
     }
 }
 
-fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
+fn left_out_of<R>(build: &Side<R>, is_last: bool) -> LeftOut {
     LeftOut {
         build: build.name.clone(),
         runs_not_counted: build.not_counted.len() as u64,

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use analysis::report::Report;
 use model::{Rng, Stream};
 use store::Store;
 use study::HistoryReport;
 use study::comparison::{FIGURES, Judge};
 use study::history::{Acknowledged, Order, PointHistory, Question};
 
-use super::{Labelled, builds_placed, ended_and_running, is_label, labelled, no_run_with};
+use super::history::ended_builds;
+use super::{Labelled, is_label, no_run_with};
 use crate::error::Error;
 
 /// Fails if no run has the value `build` of the label `key`.
@@ -48,9 +48,7 @@ fn change_meant(
     order: Option<&Order>,
     change: &Acknowledged,
 ) -> Result<Acknowledged, Error> {
-    let mut damaged = Vec::new();
-    let (ended, _) = ended_and_running(store, key)?;
-    let builds = builds_placed(labelled(store, ended, &Report::AT_LENGTH, &mut damaged)?);
+    let builds = ended_builds(store, key)?;
     let mut known: Vec<String> = Vec::new();
     // A figure only has the points whose runs have that figure.
     let (mut points, mut is_point) = (BTreeSet::new(), false);

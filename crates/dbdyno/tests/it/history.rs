@@ -152,6 +152,28 @@ fn a_damaged_run_is_left_out_and_reported() {
     assert!(page.contains("Left out: 2 runs") && page.contains(&second), "{page}");
 }
 
+#[test]
+fn a_history_reads_a_report_once_and_then_one_of_each_setup() {
+    let home = Home::new();
+    levels(&home, &[(14, "2ms"), (6, "2200us")]);
+    let first = home.json(&["history"]);
+    let changes = at(&first, "points")[0]["changes"].as_array().expect("long enough").len();
+    assert_eq!(changes, 1, "{first:#}");
+    let p99 = home.json(&["history", "--figure=p99"]);
+    // The reports of other runs than those at the change and the first of each setup are no longer
+    // read: a report of the same length in their place is not noticed.
+    let store = rusqlite::Connection::open(home.store()).expect("a store");
+    let spoilt = "UPDATE run SET report = '{' || printf('%*c', octet_length(report) - 1, '-')
+                  WHERE number > 1 AND number NOT IN (14, 15)";
+    assert_eq!(store.execute(spoilt, ()).expect("it is written"), 17);
+    assert_eq!(home.json(&["history"]), first);
+    assert_eq!(home.json(&["history", "--figure=p99"]), p99);
+    // Without their digests, they are damaged.
+    store.execute("DELETE FROM digest", ()).expect("it is written");
+    let damaged = home.json(&["history"])["damaged"].as_array().map(Vec::len);
+    assert_eq!(damaged, Some(17));
+}
+
 /// Runs builds one after the other: for each element of `parts`, a number of builds with the same
 /// service time. Builds are named from `1.0` on.
 fn levels(home: &Home, parts: &[(usize, &'static str)]) {

@@ -116,7 +116,7 @@ pub(super) fn series<'s>(
             let here: Vec<&ImportedValue> = here.copied().collect();
             let figures: Vec<f64> = here.iter().map(|value| value.value).collect();
             let (figure, of_build) = (given(&here)?, judged_as(&here));
-            Some(Known { build: build.name, reports: &[], figure, figures, of_build })
+            Some(Known { build: build.name, runs: Vec::new(), figure, figures, of_build })
         };
         let names: Vec<&str> = builds.iter().map(|build| build.name).collect();
         Series::known(values, builds.iter().filter_map(known).collect(), &names)

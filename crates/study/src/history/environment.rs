@@ -59,6 +59,7 @@ const OF_GTID_SET: [&str; 2] = ["mode", "consistency"];
 const GIB: u64 = 1 << 30;
 
 /// Facts and settings of a run that begin a new series when they change, by subject and name.
+#[derive(Debug)]
 pub(super) struct Environment {
     machine: BTreeMap<(String, String), String>,
     settings: BTreeMap<(String, String), String>,

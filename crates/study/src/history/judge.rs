@@ -5,12 +5,13 @@
 use std::iter;
 use std::ops::Range;
 
-use analysis::report::{Named, Report};
+use analysis::report::Named;
 use model::{Acknowledged, Direction};
 use stats::{Build, Held, LatestBuild, Levels, NotDivided, SERIES_MAX, latest_builds, levels};
 
 use super::{
-    Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT, Series, matters,
+    Change, ERROR, Fall, HistoryRun, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT,
+    Series, matters,
 };
 use crate::comparison::{between, is_worse};
 
@@ -316,10 +317,11 @@ impl Judged {
 
 /// Returns true if a simulated database drew the same random numbers for several runs, because all
 /// have the same seed.
-fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
+fn is_one_seed(builds: &[(&str, Vec<&dyn HistoryRun>)]) -> bool {
     let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
-    let first = runs().next().map(|run| run.seed);
-    runs().nth(1).is_some() && runs().all(|run| run.is_drawn() && Some(run.seed) == first)
+    let first = runs().next().map(|run| run.seed());
+    let is_drawn = |run: &&dyn HistoryRun| run.like().is_drawn() && Some(run.seed()) == first;
+    runs().nth(1).is_some() && runs().all(is_drawn)
 }
 
 struct Accepted {
@@ -428,10 +430,14 @@ impl Said<'_> {
     ) -> Change {
         let ratio = (found.after - found.before).exp();
         let at = series.finite[at].0;
-        let runs = |index: usize| -> Vec<&Report> { series.builds[index].1.iter().collect() };
+        let own = |index: usize| series.builds[index].1.iter().map(|run| run.own_report());
         let changed = match at {
             0 => Vec::new(),
-            at => between(&[runs(at - 1), runs(at)]),
+            // Reports that must be read first are compared later, by `compare_changes`.
+            at => match (own(at - 1).collect(), own(at).collect()) {
+                (Some(before), Some(after)) => between(&[before, after]),
+                _ => Vec::new(),
+            },
         };
         Change {
             build: series.reports[at].build.clone(),

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::HistoryRun;
 use crate::comparison::Side;
 
 /// An order of builds that the user requests for a history.
@@ -55,14 +56,14 @@ pub(super) trait Dated {
     fn first(&self) -> Option<(Timestamp, &str)>;
 }
 
-impl Dated for Side {
+impl<R: HistoryRun> Dated for Side<R> {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn first(&self) -> Option<(Timestamp, &str)> {
         let all = self.points.iter().flat_map(|point| &point.reports);
-        all.map(|report| (report.started, report.run_id.as_str())).min()
+        all.map(|run| (run.started(), run.run_id())).min()
     }
 }
 

@@ -5,15 +5,15 @@ use analysis::report::{Named, Report};
 use stats::Build;
 
 use super::environment::{self, Start};
-use super::{BuildReport, LeftOut, OF_LAST, RECENT, lacks, lost};
-use crate::comparison::{Difference, Side, values_of};
+use super::{BuildReport, HistoryRun, LeftOut, OF_LAST, RECENT, lacks, lost};
+use crate::comparison::{Difference, Side};
 
 /// The builds of a history at one point (combination of varied parameters), with all data that is
 /// needed to judge them.
 pub(super) struct Series<'s> {
     pub(super) values: &'s Named<String>,
     /// Names of the builds, each with its runs.
-    pub(super) builds: Vec<(&'s str, &'s [Report])>,
+    pub(super) builds: Vec<(&'s str, Vec<&'s dyn HistoryRun>)>,
     pub(super) reports: Vec<BuildReport>,
     /// Builds with a finite figure, each with its index in the field `reports`, and the mean and
     /// variation of the logarithms of the figures of its runs.
@@ -31,7 +31,7 @@ pub(super) struct Series<'s> {
 /// A build with its values of the figure at one point, from which a series is made.
 pub(super) struct Known<'s> {
     pub(super) build: &'s str,
-    pub(super) reports: &'s [Report],
+    pub(super) runs: Vec<&'s dyn HistoryRun>,
     /// Values of the figure in the runs of the build.
     pub(super) figures: Vec<f64>,
     /// Mean and error of the values in `figures`.
@@ -43,19 +43,20 @@ pub(super) struct Known<'s> {
 impl<'s> Series<'s> {
     /// Creates the series of the point with these values, from the builds whose runs have the
     /// figure there; `None` if no build has it.
-    pub(super) fn from_sides(
+    pub(super) fn from_sides<R: HistoryRun>(
         values: &'s Named<String>,
-        all: &[&'s Side],
+        all: &[&'s Side<R>],
         primary: &str,
     ) -> Option<Series<'s>> {
-        let at = |build: &&'s Side| {
+        let at = |build: &&'s Side<R>| {
             let point = build.points.iter().find(|point| point.values == *values)?;
-            let figures = values_of(&point.reports, primary);
+            let runs = point.reports.iter().map(|run| run as &dyn HistoryRun).collect::<Vec<_>>();
+            let figures: Vec<f64> = runs.iter().filter_map(|run| run.value(primary)).collect();
             let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
             let figure = figure(&figures).filter(|_| is_known)?;
             let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
             let of_build = Build::from_figures(&logarithms);
-            Some(Known { build: &build.name, reports: &point.reports, figures, figure, of_build })
+            Some(Known { build: &build.name, runs, figures, figure, of_build })
         };
         let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();
         let series = Series::known(values, all.iter().filter_map(at).collect(), &names)?;
@@ -72,8 +73,8 @@ impl<'s> Series<'s> {
         known: Vec<Known<'s>>,
         all: &[&str],
     ) -> Option<Series<'s>> {
-        let first_runs: Vec<(&str, &Report)> =
-            known.iter().filter_map(|known| Some((known.build, known.reports.first()?))).collect();
+        let first = |known: &Known<'s>| Some((known.build, known.runs.first()?.like()));
+        let first_runs: Vec<(&str, &Report)> = known.iter().filter_map(first).collect();
         let starts = environment::starts(&first_runs);
         let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
         let mut newest = None;
@@ -93,7 +94,7 @@ impl<'s> Series<'s> {
             let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
             reports.push(BuildReport {
                 build: current.build.to_owned(),
-                runs: current.reports.iter().map(|report| report.run_id.clone()).collect(),
+                runs: current.runs.iter().map(|run| run.run_id().to_owned()).collect(),
                 figure: current.figure,
                 value,
                 mean_of_ten: sum / (before.len() + 1) as f64,
@@ -101,7 +102,7 @@ impl<'s> Series<'s> {
         }
         let last = known.last()?.build;
         let from_end = all.iter().rev().position(|build| *build == last)?;
-        let builds = known.into_iter().map(|known| (known.build, known.reports)).collect();
+        let builds = known.into_iter().map(|known| (known.build, known.runs)).collect();
         let (is_recent, lacks, lost) = (from_end < RECENT, None, String::new());
         let newest = newest?;
         Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
@@ -122,12 +123,13 @@ impl<'s> Series<'s> {
 /// Marks series of a history that go on where those of another point ended, as after a parameter
 /// was changed for good. Such a series gets a [`Start`] at its first build, which lists the
 /// parameters that differ from the most similar point whose builds are all older.
-pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
+pub(super) fn follow<R>(all: &mut [Series<'_>], builds: &[&Side<R>]) {
     let place = |name: &str| builds.iter().position(|build| build.name == name);
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all
         .iter()
         .map(|series| {
-            let end = |one: Option<&(&str, &[Report])>| one.and_then(|(name, _)| place(name));
+            let end =
+                |one: Option<&(&str, Vec<&dyn HistoryRun>)>| one.and_then(|(name, _)| place(name));
             (end(series.builds.first()), end(series.builds.last()), series.values.clone())
         })
         .collect();
