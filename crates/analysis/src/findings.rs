@@ -24,7 +24,7 @@ mod steadiness;
 
 use model::finding_catalog::catalog_entry;
 use model::numbers::{amount, count, duration, percent_text, seconds, significant};
-use model::{Finding, GroupDescription, Order, Severity, StopReason};
+use model::{Finding, GroupDescription, Load, Order, Severity, StopReason};
 
 pub use data::counts_all_commits;
 pub(crate) use data::data_in_memory;
@@ -97,7 +97,7 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
     findings.extend(data::look(tally));
     findings.extend(of_time.into_iter().chain(whole).flatten().map(|words| {
         let advice = generator::advice(tally, words.id);
-        let is_named = has_cause && words.id == "slow_seconds";
+        let is_named = has_cause && OF_DIPS.contains(&words.id);
         let advice = advice.or(is_named.then_some(SEE_DIP));
         let advice = advice.or_else(|| others_cpu::advice(tally, words.id));
         words.advised(None, advice)
@@ -118,7 +118,10 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
         let lost = lost_figures::look(&view);
         findings.extend(looks.into_iter().flatten().chain(too_few).chain(lost).map(|words| {
             let is_lost = LOST.contains(&words.id) && is_sequence;
-            words.advised(name, is_lost.then_some(NO_VALUE))
+            let has_no_rate = described.is_some_and(|described| !is_open(&described.load));
+            let is_unfinished = words.id == "unfinished" && has_no_rate;
+            let advice = is_lost.then_some(NO_VALUE);
+            words.advised(name, advice.or(is_unfinished.then_some(WITHOUT_A_RATE)))
         }));
     }
     let n_ours = findings.len();
@@ -139,6 +142,18 @@ const LOST: [&str; 2] = ["failed", "unfinished"];
 
 /// Advice on lost transactions of a fixed sequence, which has no percentiles.
 const NO_VALUE: &str = "Figures of the sequence that need them have no value.";
+
+/// Advice on unfinished transactions of a load that has no rate to lower.
+const WITHOUT_A_RATE: &str = "Use the offered percentiles, which count them with at least their \
+                              age, or allow a longer drain (--drain).";
+
+fn is_open(load: &Load) -> bool {
+    matches!(load, Load::Open { .. })
+}
+
+/// Ids of findings on seconds of dips whose advice names causes, or may be replaced by another that
+/// does.
+const OF_DIPS: [&str; 3] = ["slow_seconds", "uneven", "stalled"];
 
 /// Advice on slow seconds where the finding on dips names what coincided with them, instead of the
 /// catalog's.

@@ -266,6 +266,24 @@ fn bursts(made: &mut Made) {
 }
 
 #[test]
+fn a_dip_has_one_cause_in_all_findings() {
+    let mut made = Made::closed();
+    let n = |index: i64| if index % 10 < 5 { 500 } else { 100 };
+    made.seconds = (0..60).map(|index| second(index, n(index))).collect();
+    made.seconds.remove(30);
+    let tally = made.tally();
+    for id in ["stalled", "uneven"] {
+        let text_of = |has_cause| {
+            let findings = super::judge(&tally, has_cause).into_iter();
+            findings.filter(|finding| finding.id == id).map(|finding| finding.text).next()
+        };
+        let (alone, with_dip) = (text_of(false).expect(id), text_of(true).expect(id));
+        assert!(with_dip.ends_with("on the dip has what coincided with them."), "{with_dip}");
+        assert!(!with_dip.contains("checkpoints") && alone != with_dip, "{alone}");
+    }
+}
+
+#[test]
 fn what_the_plan_offers_is_no_fault_and_no_error() {
     let mut made = Made::closed();
     bursts(&mut made);
@@ -393,6 +411,15 @@ fn what_was_offered_and_not_taken_is_found() {
         kind.counts.unfinished = 1;
         kind.unfinished.get_or_insert_default().record(NS_PER_S);
     });
+    // Closed load has no rate to lower.
+    let mut closed = Made::closed();
+    closed.kind(0).counts.unfinished = 1;
+    for (made, advises) in [(closed, false), (Made::open_overloaded(), true)] {
+        let findings = judge(&made.tally());
+        let found = findings.iter().find(|finding| finding.id == "unfinished").expect("raised");
+        assert_eq!(found.text.contains("lower the rate"), advises, "{}", found.text);
+        assert!(found.text.contains("--drain"), "{}", found.text);
+    }
     // An interruption cuts off at most one per client.
     let is_interrupted = |unfinished: u64| {
         move |made: &mut Made| {
