@@ -2,7 +2,7 @@
 //! the lines on a single run (short).
 
 use analysis::report::{CountsReport, Report};
-use model::numbers::count;
+use model::numbers::{self, count};
 
 use super::transactions::outcomes;
 use super::{checks, ran, why};
@@ -11,8 +11,9 @@ use super::{checks, ran, why};
 const PARTS_MOST: usize = 4;
 
 /// Returns labelled lines on runs of one setup: what limited throughput, errors summed over all,
-/// where the time of the median run goes, checks of the data, and the target. Empty ones are left
-/// out. `n_not_counted` is the number of further runs, which do not count.
+/// where the time of the median run goes, checks of the data, and the target, or of repeats of one
+/// point the setup. Empty ones are left out. `n_not_counted` is the number of further runs, which
+/// do not count.
 pub(crate) fn together(
     runs: &[&Report],
     n_not_counted: usize,
@@ -32,17 +33,28 @@ pub(crate) fn together(
             .replace("attempts that does", "attempts that do"),
     };
     let goes = median.and_then(|run| why::shortly(run, PARTS_MOST));
-    let target = runs.first().map(|run| ran::target(run)).unwrap_or_default();
-    let is_common = |part: &String| runs.iter().all(|run| ran::target(run).contains(part));
-    let target = if target.iter().all(is_common) { target.join(", ") } else { String::new() };
+    let of_one = median.is_some();
+    let setup = |run: &&Report| if of_one { setup(run) } else { ran::target(run) };
+    let common = runs.first().map(setup).unwrap_or_default();
+    let is_common = |part: &String| runs.iter().all(|run| setup(run).contains(part));
+    let common = if common.iter().all(is_common) { common.join(", ") } else { String::new() };
     let lines = [
         ("limited by", limited(runs, median)),
         ("errors", errors),
         ("time goes", goes.map(|words| format!("{words} (median run)")).unwrap_or_default()),
         ("data", checked(runs)),
-        ("target", target),
+        (if of_one { "setup" } else { "target" }, common),
     ];
     lines.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+}
+
+/// Returns the parts of a run's setup that its repeats have in common: target, modes, size of the
+/// data, ramp-up.
+fn setup(run: &Report) -> Vec<String> {
+    let mut parts = ran::target(run);
+    parts.extend(run.fact("data", "size").map(ToString::to_string));
+    parts.push(format!("{} ramp-up", numbers::seconds(run.phases.ramp_up_s)));
+    parts
 }
 
 /// Says what limited throughput, with the evidence of the median run or else of the first that has
@@ -84,6 +96,9 @@ mod tests {
         let check = |failed| CheckReport { failed, ..CheckReport::default() };
         other.checks.after = Some(vec![check(0), check(1)]);
         let lines = together(&[&one, &other], 0, None);
+        let of_one = together(&[&one, &other], 0, Some(&one));
+        let (label, setup) = of_one.last().expect("it has a setup");
+        assert!(*label == "setup" && setup.ends_with("s ramp-up"), "{label}: {setup}");
         let counts = one.block.counts;
         let errors = format!("{} of {} failed", 2 * counts.failed + 3, 2 * counts.offered + 3);
         assert!(lines.iter().all(|(label, _)| *label != "limited by"), "{lines:?}");
