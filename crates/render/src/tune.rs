@@ -81,7 +81,7 @@ fn verdict(report: &TuneReport) -> Verdict {
             (Tone::Warning, format!("{gain}: {why}"))
         }
         Found::NoEvidence => {
-            (Tone::Plain, format!("no evidence that any configuration is better: {gain}"))
+            (Tone::Plain, format!("undecided whether any configuration is better: {gain}"))
         }
         Found::BreaksLimits => {
             let limits = report.tune.limits.join(", ");
