@@ -41,7 +41,7 @@ use remarks::{
 };
 pub(crate) use short::verdicts_shortly;
 pub use short::{compared_repeat_s, comparison_short};
-pub(crate) use words::confidence;
+pub(crate) use words::change_within;
 use words::{
     aside, change_of, detectable, differ_in, headline, headline_of_workload, how_paired,
     interleaved, is_decided, is_manifold, is_undecided, load_differs, of_workload, preliminary,

@@ -7,10 +7,11 @@ use analysis::figures::title;
 use model::numbers::{count, significant};
 use model::{Level, NS_PER_S, format_duration};
 use study::ExperimentReport;
+use study::comparison::Ratio;
 use study::repeats::{Advice, LevelsReport, PairDecision, PairVerdict, PointPrecision, StopReport};
 
 use super::axis_names::told;
-use super::comparison::{confidence, versus};
+use super::comparison::{change_within, versus};
 use super::{Align, Column, Table};
 
 /// Largest number of points of an experiment that are named because they are not precise enough;
@@ -92,23 +93,18 @@ pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
 }
 
 /// Returns the verdict of an experiment whose repeats ended when it was decided, on its only pair
-/// of points: `clients=8 vs. 4: TPS ×1.15 (95 % CI ×0.81 to ×1.63), undecided after 5 of at most
-/// 30 repeats`. `None` with no pair or several.
+/// of points: `clients=8 vs. 4: TPS +15.0 % (95 % CI -19.0 to +63.0 %), undecided after 5 of at
+/// most 30 repeats`. `None` with no pair or several.
 pub fn verdict(report: &ExperimentReport) -> Option<String> {
     let stop = report.stop_condition.as_ref()?;
     let [pair] = &stop.pairs[..] else { return None };
     let named = |values| told(&report.axes, values).pairs(", ");
     let sides = versus(&named(&pair.values), &named(&pair.baseline));
-    let times = |ratio: f64| format!("×{}", significant(ratio, 3));
-    let found = match (pair.ratio, pair.interval) {
-        (Some(ratio), Some((low, high))) => {
-            let confidence = confidence(pair.confidence);
-            let [ratio, low, high] = [ratio, low, high].map(times);
-            format!(" {ratio} ({confidence} % CI {low} to {high})")
-        }
-        (Some(ratio), None) => format!(" {}", times(ratio)),
-        (None, _) => String::new(),
-    };
+    let found = pair.ratio.map_or_else(String::new, |value| {
+        let confidence = Some(pair.confidence);
+        let ratio = Ratio { value, interval: pair.interval, confidence };
+        format!(" {}", change_within(&stop.figure, &ratio))
+    });
     let (word, made, most) = (pair.verdict.name(), stop.repeats, stop.repeats_most);
     let figure = title(&stop.figure);
     Some(format!("{sides}: {figure}{found}, {word} after {made} of at most {most} repeats"))

@@ -375,7 +375,7 @@ pub(super) fn aside(judged: &Judged) -> Option<String> {
 
 /// Formats the change of a figure with its interval and the confidence of the interval: `+12.0 %
 /// (95 % CI +5.1 to +19.3 %)`. If one of the ratios is far from 1, all are written as factors.
-pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
+pub(crate) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let (value, interval) = change_and_interval(figure, ratio);
     let level = ratio.confidence.map(|share| format!("{} % ", confidence(share)));
     let level = level.unwrap_or_default();
@@ -431,7 +431,7 @@ fn change_in_pairs(judged: &Judged, ratio: &Ratio) -> String {
 }
 
 /// Formats a confidence in percent: `95`, `96.8`.
-pub(crate) fn confidence(share: f64) -> String {
+pub(super) fn confidence(share: f64) -> String {
     significant(share * 100.0, 3).trim_end_matches(".0").to_owned()
 }
 
