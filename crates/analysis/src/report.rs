@@ -167,6 +167,10 @@ pub struct Report {
     /// What limits throughput, with its evidence; absent if no evidence shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<LimitedBy>,
+    /// Limits that were set on the run, with their outcomes; empty if none was judged. They are
+    /// judged when the report has been made, and stored beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<model::JudgedLimit>,
     /// Dips: consecutive seconds in which throughput fell or response times rose, with the gauges
     /// that changed in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -135,7 +135,8 @@ pub fn report_by(
     let keys: Vec<&str> = experiment.labels.iter().map(|(key, _)| key.as_str()).collect();
     shown.findings.extend(judge_labels(&keys, &labels));
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
-    Ok(ExperimentReport { status, damaged, plan, ..shown })
+    let limits = store.experiment_limits(&experiment.id)?;
+    Ok(ExperimentReport { status, damaged, plan, limits, ..shown })
 }
 
 /// Tables of an experiment's results that the user requests.

@@ -42,6 +42,7 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
         Kept::Report(report) => {
             let (gauges, readings) = store.readings(run)?;
             let mut report = report.with_points(&gauges, &readings);
+            report.limits = store.run_limits(run)?;
             if !report.cpu_profiles.is_empty() {
                 CpuProfileReport::fill(&mut report.cpu_profiles, store.cpu_profiles(run)?);
             }

@@ -35,6 +35,7 @@ use super::{Align, Cell, Column, Table};
 
 pub(crate) use executions::changed_shortly;
 use gate::gate;
+pub use gate::gate_in_words;
 use remarks::{
     SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven, lost_runs,
     not_plain, notes, remarks, seeds, seen,

@@ -27,7 +27,6 @@ use super::document::{
     Block, Document, Length, Place, REPEAT, Section, Sketch, Text, Tone, Validity, Verdict,
 };
 use super::list::short_id;
-use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines, verdict as verdict_of_stop};
 use super::run::{Line, lines};
 use super::scene::{clients, databases, several, span};
@@ -35,6 +34,7 @@ use super::wording::{
     Spread, answered, begun, misfit, not_completed, ranges, same_in_all, shown, title_with_unit,
 };
 use super::{Align, Cell, Column, Table};
+use super::{judged_limits, matrix};
 use validity::{failed, validity};
 
 /// Smallest number of values of some varied parameter for which the page says why no scalability
@@ -62,16 +62,17 @@ pub fn experiment_verdicts(
     trials: &[TrialReport],
     sides: Option<&ComparisonReport>,
 ) -> Vec<Verdict> {
+    let limits = judged_limits::verdicts(&report.limits);
     let mut own = verdict(report, validity(report).as_ref());
     own.details.splice(0..0, made_with(trials).map(Text::from));
     own.details.extend(not_counted(report).map(Text::from));
     let Some(sides) = sides else {
         own.details.splice(0..0, durability(report, trials).map(Text::from));
-        return vec![own];
+        return [own].into_iter().chain(limits).collect();
     };
     // Sides have one verdict. The point with the highest mean would look like a second one.
     own.headline = name_over_axes(report).into();
-    comparison_verdicts(sides).into_iter().chain([own]).collect()
+    comparison_verdicts(sides).into_iter().chain([own]).chain(limits).collect()
 }
 
 /// Returns the page of an experiment. Without `trials`, parts that need them are left out. `sides`

@@ -21,6 +21,7 @@ pub mod flame_graph;
 mod history;
 #[cfg(feature = "pages")]
 pub mod html;
+mod judged_limits;
 pub mod list;
 pub mod live;
 pub mod markdown;
@@ -44,7 +45,7 @@ use serde::Serialize;
 pub use ascii::ascii;
 pub use comparison::{
     COMPARISON_SECTIONS, compared_repeat_s, comparison, comparison_of_runs, comparison_short,
-    comparison_title, detected_by, is_open,
+    comparison_title, detected_by, gate_in_words, is_open,
 };
 pub use document::{Document, next};
 pub use dry_run::{DryRun, dry_run, dry_run_json};

@@ -31,8 +31,8 @@ use super::charts::{Chart, Spot, in_spot, of_run};
 use super::commands::run_of_plan;
 use super::document::{Block, Details, Document, Length, Place, REPEAT, Section, Text, Validity};
 use super::list::{Errors, short_id};
-use super::run_tables;
 use super::wording::begun;
+use super::{judged_limits, run_tables};
 
 pub(super) use ran::{Line, lines};
 pub use short::{Short, run_short};
@@ -76,6 +76,7 @@ pub fn run(report: &Report) -> Document {
     page.validity = Some(Validity::from_findings(head::answer(report), &report.findings));
     let limited = report.limited_by.as_ref().map(|limited| format!("Limited by {}.", limited.text));
     page.verdicts.iter_mut().for_each(|one| one.details.extend(limited.clone().map(Text::from)));
+    page.verdicts.extend(judged_limits::verdicts(&report.limits));
     page.sections = vec![
         ran::section(report),
         (parts.latency)(report, &charts),

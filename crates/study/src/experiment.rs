@@ -96,6 +96,10 @@ pub struct ExperimentReport {
     /// Result of the stop rule that ends repeats; null if the number of repeats is fixed.
     #[serde(alias = "until", default, skip_serializing_if = "Option::is_none")]
     pub stop_condition: Option<StopReport>,
+    /// Limits that were set on the points or sides of the experiment, with their outcomes; empty
+    /// if none was judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<model::JudgedLimit>,
     /// Variation between builds, starts and runs; null if only runs are repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<LevelsReport>,
@@ -309,6 +313,7 @@ impl ExperimentReport {
             imported,
             plan: None,
             stop_condition: stop_report(experiment, &measured),
+            limits: Vec::new(),
             levels: levels(experiment, &measured),
         })
     }

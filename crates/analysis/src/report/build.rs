@@ -87,6 +87,7 @@ impl Report {
             time_profile,
             time_profile_reason,
             limited_by: None,
+            limits: Vec::new(),
             dips,
             server: tally.server(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::from_profile).collect(),

@@ -5,13 +5,14 @@ use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
 use app::stored_report::is_default;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::Direction;
 use model::numbers::count;
+use model::{Direction, JudgedLimit, LimitOutcome};
 use render::document::{Document, Tone};
 use render::list::short_id;
 use render::terminal::PAGE_WIDTH;
 use render::{comparison, comparison_short, for_shell};
 use serde_json::json;
+use store::Store;
 use study::ComparisonReport;
 use study::comparison::{Difference, Gate, GateResult, Judge, Passed, UndecidedBy, Verdict};
 
@@ -97,6 +98,7 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         compared.and_then(|sides| Ok((hold(&store, &sides, &judge)?, sides)))?;
     report.seen_unix_ms = Some(app::unix_ms());
     let gates = held(&gates, &report, matches, shell)?;
+    keep(&store, &compared, &gates);
     match flags::output_of(matches) {
         Output::Json => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
@@ -129,6 +131,28 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         false => DONE,
     })
 }
+
+/// Stores the outcomes of limits with the experiment that is compared. A store that cannot be
+/// written keeps none, and neither does one for other sides, which are of no single experiment.
+fn keep(store: &Store, compared: &CompareBy, gates: &[GateResult]) {
+    let CompareBy::Axis { experiment, .. } = compared else { return };
+    let judged = |gate: &GateResult| JudgedLimit {
+        option: FAIL_IF.to_owned(),
+        outcome: match gate.passed {
+            Passed::Held => LimitOutcome::Passed,
+            Passed::Broken => LimitOutcome::Failed,
+            Passed::Undecided => LimitOutcome::Undecided,
+        },
+        text: render::gate_in_words(gate),
+    };
+    let judged: Vec<JudgedLimit> = gates.iter().map(judged).collect();
+    if let (false, Ok(found)) = (judged.is_empty(), store.experiment_or_run(experiment)) {
+        let _ = store.put_experiment_limits(&found.id, FAIL_IF, &judged);
+    }
+}
+
+/// Name of the option that sets a limit on a change.
+const FAIL_IF: &str = "fail-if";
 
 /// Parses the sets of runs to compare. With `--by AXIS`, they are the values of a varied parameter
 /// of exactly one experiment.
@@ -272,7 +296,11 @@ fn page_of(
         (true, true) if output == Output::Markdown => whole(),
         (true, true) => naming_sections(whole(), &render::COMPARISON_SECTIONS, "--section NAME"),
         (true, false) => {
-            let next = next_commands(report, compared, !gates.is_empty(), matches);
+            // Readers of Markdown, as in a pull request, lack the store with these ids.
+            let next = match output {
+                Output::Markdown => Vec::new(),
+                _ => next_commands(report, compared, !gates.is_empty(), matches),
+            };
             comparison_short(&without_defaults(report), gates, &next)
         }
     }
@@ -324,9 +352,10 @@ fn next_commands(
     ];
     // If there is a gate already, do not suggest another one; nor if nothing is decided.
     let is_open = render::is_open(report);
-    let n_shown = if is_gate || is_open { 2 } else { 3 };
+    let n_shown = if is_gate || is_open || !has_runs_of_a_gate(report) { 2 } else { 3 };
     let more = match compared {
-        _ if !is_open => None,
+        // What the rule of an experiment says holds, and not the verdict on a fixed number.
+        _ if !is_open || report.by_rule.is_some() => None,
         CompareBy::Axis { experiment, .. } if is_gate => {
             Some(experiments::more_repeats(experiment, report))
         }
@@ -337,6 +366,16 @@ fn next_commands(
     };
     let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));
     more.into_iter().chain(rest).collect()
+}
+
+/// Runs a side that a gate should have: from six repeats on, a limit is broken by runs in pairs, as
+/// it is passed.
+const RUNS_OF_A_GATE: u64 = 6;
+
+fn has_runs_of_a_gate(report: &ComparisonReport) -> bool {
+    let points = report.pairs.iter().flat_map(|pair| &pair.points);
+    let mut figures = points.flat_map(|point| [point.primary.baseline, point.primary.side]);
+    figures.all(|figure| figure.is_none_or(|figure| figure.count >= RUNS_OF_A_GATE))
 }
 
 /// Returns the command that repeats both compared sets of runs as one experiment until their

@@ -198,6 +198,12 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     let result = result?;
     let report = &result.report;
     let required = required(report, matches, shell)?;
+    if required.is_asked() {
+        let store = store(matches, shell)?;
+        let judged = required.judged();
+        let put = store.put_experiment_limits(&report.id, required::OPTION, &judged);
+        required::tell_lost(put.map_err(said), shell);
+    }
     print_report(report, matches, &required, shell)?;
     live.linger(&stop);
     Ok(exit_code(&result, &report.id, required.exit_code(), shell))

@@ -4,6 +4,7 @@ use analysis::figures::{Holds, Required, RequiredResult};
 use analysis::report::Report;
 use app::error::Error;
 use clap::{Arg, ArgAction, ArgMatches};
+use model::{JudgedLimit, LimitOutcome};
 use render::as_json;
 use render::document::{Document, Tone, Verdict};
 use render::terminal::PAGE_WIDTH;
@@ -14,6 +15,9 @@ use study::trials::{counts, is_settled, why_not_as_observed};
 use super::flags::{self, Output};
 use super::{DONE, FAILED, Outcome, UNDECIDED, print_document};
 use crate::shell::Shell;
+
+/// Name of the option that sets a limit.
+pub(crate) const OPTION: &str = "require";
 
 pub(crate) fn flags() -> [Arg; 2] {
     let undecided = flags::undecided(
@@ -236,6 +240,21 @@ impl RequiredResults {
         found.chain(lost).map(to_verdict).collect()
     }
 
+    /// Returns the outcomes of the limits, as they are stored with a run or an experiment.
+    pub(crate) fn judged(&self) -> Vec<JudgedLimit> {
+        let found = self.found.iter().map(|(place, result)| {
+            let outcome = match result.holds {
+                holds if holds.is_broken() => LimitOutcome::Failed,
+                Holds::Undecided => LimitOutcome::Undecided,
+                _ => LimitOutcome::Passed,
+            };
+            (outcome, at_place(place, result))
+        });
+        let lost = self.lost.iter().map(|why| (LimitOutcome::Failed, lost_line(why)));
+        let judged = |(outcome, text)| JudgedLimit { option: OPTION.to_owned(), outcome, text };
+        found.chain(lost).map(judged).collect()
+    }
+
     /// Returns true if the user has set any limit.
     pub(crate) fn is_asked(&self) -> bool {
         !self.found.is_empty() || !self.lost.is_empty()
@@ -253,6 +272,13 @@ impl RequiredResults {
         let found = self.found.iter().map(|(point, result)| AtPoint { point, result }).collect();
         let required = RequiredJson { results: found, not_held: &self.lost };
         as_json(&WithRequired { report, required: self.is_asked().then_some(required) })
+    }
+}
+
+/// Tells the user if the outcome of limits could not be stored, which changes nothing else.
+pub(crate) fn tell_lost(put: Result<(), Error>, shell: &Shell) {
+    if let Err(error) = put {
+        shell.say(&format!("dbdyno: the outcome of the limits is not stored: {error}"));
     }
 }
 

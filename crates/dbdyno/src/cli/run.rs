@@ -7,8 +7,9 @@ use app::build::BuildOptions;
 use app::dry_run::Intended;
 use app::run::{RunOptions, run as run_plan};
 use clap::{ArgMatches, Command};
-use model::Plan;
+use model::{Plan, RunId};
 use plan::{Task, decide_task};
+use store::Store;
 
 use super::live::Live;
 use super::own_folder::tell_choice;
@@ -145,6 +146,11 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         false => result.report,
     };
     let required = required::of_run(&required, &report);
+    if kept == RunIn::StoreNow && required.is_asked() {
+        let run = RunId(report.run_id.clone());
+        let put = |store: Store| Ok(store.put_run_limits(&run, &required.judged())?);
+        required::tell_lost(stored::store(matches, shell).and_then(put), shell);
+    }
     runs::show_report(&report, matches, &required, kept, shell)?;
     live.linger(&stop);
     Ok(match (result.is_interrupted || is_interrupted, result.is_good) {

@@ -80,6 +80,41 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
 }
 
 #[test]
+fn the_outcome_of_a_limit_is_kept_with_its_run_or_experiment() {
+    let home = Home::new();
+    let words = ["run", "empty", "--target", FAST, "--placement=simulated", "--duration=20s"];
+    let limits = ["--ramp-up=0s", "--require=tps>100", "--require=p99<1ms"];
+    home.run(&[&words[..], &limits].concat()).code(1);
+    for show in [&["runs", "show", "last"][..], &["runs", "show", "last", "--full"]] {
+        home.run(show).good().says(&["passed tps>100: ", "FAILED p99<1ms: "]);
+    }
+    let kept = home.json(&["runs", "show", "last"]);
+    let limit = |n: usize| &kept["limits"][n];
+    assert_eq!(at(limit(0), "option"), "require");
+    assert_eq!(at(limit(0), "outcome"), "passed");
+    assert_eq!(at(limit(1), "outcome"), "failed");
+    let run = at(&kept, "run_id").as_str().expect("an id");
+    let page = Web::start(&home, &[]).page(&format!("/runs/{run}"));
+    assert!(page.contains("FAILED p99&#60;1ms: "), "{page}");
+    // An experiment keeps the limits on its points and those on changes between its sides.
+    let varied = ["--vary=clients=4,8", "--repeat=6", "--require=tps>100"];
+    home.run(&[&words[..], &varied].concat()).good();
+    home.run(&["compare", "last", "--fail-if=p99>+5%"]).code(1);
+    let shown = home.run(&["experiments", "show", "last"]).good();
+    shown.says(&["clients=4: passed tps>100: ", "FAILED p99>+5%: "]);
+    let file = home.path("all.dbdyno");
+    let file = file.to_str().expect("a name");
+    let id = home.json(&["experiments", "show", "last"])["id"].as_str().expect("an id").to_owned();
+    home.run(&["runs", "export", &id, "-o", file]).good();
+    let other = Home::new();
+    other.run(&["runs", "import", file]).good();
+    other
+        .run(&["experiments", "show", "last"])
+        .good()
+        .says(&["passed tps>100: ", "FAILED p99>+5%: "]);
+}
+
+#[test]
 fn a_limit_is_held_whatever_part_of_a_run_is_shown_and_fails_on_a_run_that_does_not_count() {
     let home = Home::new();
     let words = ["run", "empty", "--target", FAST, "--placement=simulated", "--duration=20s"];

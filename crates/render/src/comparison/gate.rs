@@ -51,6 +51,11 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details }
 }
 
+/// Returns the outcome of a gate in a sentence, such as `FAILED tps<-5%: -12 % …`.
+pub fn gate_in_words(result: &GateResult) -> String {
+    gate(result).headline.plain()
+}
+
 /// Describes the change that is closest to the limit of a passed gate: `+0.2 % measured, one-sided
 /// 95 % bound -1.4 % of 5 pairs of interleaved runs`.
 fn held(worst: Worst, gate: &GateResult) -> String {

@@ -82,10 +82,11 @@ fn in_room(
     let all = Validity::of_remarks(remarks(report));
     page.verdicts = gates.iter().map(gate).chain(verdicts_shortly(report)).collect();
     page.validity = all.map(|all| Validity { remarks: shown_remarks(report, room), ..all });
+    let last = if next.is_empty() { "Notes" } else { "Next" };
     page.sections = vec![
         Section::new("result", "Result", results(report)),
         Section::new("changed", "What changed", vec![Block::pairs(context(report, room))]),
-        Section::new("next", "Next", going_on(report, next)),
+        Section::new("next", last, going_on(report, next)),
     ];
     page.n_answering = 1;
     page

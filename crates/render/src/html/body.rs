@@ -143,8 +143,8 @@ fn without_title(headline: &Text, title: &str) -> Option<Text> {
     }
 }
 
-/// Returns the HTML parts of a verdict. On a page with tiles, which show the figures of its
-/// headline, only its word is shown. The page's title is not repeated.
+/// Returns the HTML parts of a verdict. On a page with tiles, which show the figures of the first
+/// headline, only the word of the first verdict is shown. The page's title is not repeated.
 fn of_verdict<'d>(
     document: &Document,
     verdict: &'d Verdict,
@@ -157,9 +157,10 @@ fn of_verdict<'d>(
         Tone::Bad => "bad",
     };
     let details = verdict.details.iter().map(|text| of_text(text, medium)).collect();
-    let has_tiles = !document.tiles.is_empty();
+    let is_first = document.verdicts.first().is_some_and(|first| std::ptr::eq(first, verdict));
+    let is_in_tiles = is_first && !document.tiles.is_empty();
     let headline = match without_title(&verdict.headline, &document.title) {
-        _ if has_tiles && !verdict.word.is_empty() => String::new(),
+        _ if is_in_tiles && !verdict.word.is_empty() => String::new(),
         None if verdict.word.is_empty() => of_text(&verdict.headline, medium),
         None => String::new(),
         Some(rest) => of_text(&rest, medium),

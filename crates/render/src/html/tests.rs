@@ -1,7 +1,7 @@
 //! Tests of HTML pages of all kinds: runs, experiments, comparisons, histories and searches.
 
 use analysis::fixtures::subjects;
-use model::{Rng, Stream};
+use model::{JudgedLimit, LimitOutcome, Rng, Stream};
 use study::HistoryReport;
 use study::comparison::Judge;
 use study::fixtures::sides::side;
@@ -334,6 +334,16 @@ fn two_groups() -> analysis::Report {
     beside.load = model::Load::Closed;
     report.groups.push(beside);
     report
+}
+
+#[test]
+fn a_limit_says_on_the_page_of_a_run_what_was_found() {
+    let mut report = subjects::closed();
+    let text = "FAILED p99<1ms: 8.2 ms".to_owned();
+    let (option, outcome) = ("require".to_owned(), LimitOutcome::Failed);
+    report.limits = vec![JudgedLimit { option, outcome, text }];
+    let page = run_body(&report, Medium::File);
+    assert!(page.contains("FAILED p99&#60;1ms: 8.2 ms"), "{page}");
 }
 
 #[test]

@@ -116,6 +116,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     figures.retain(|(_, words)| !words.is_empty());
     figures.extend(why::replicas(report).into_iter().map(|words| ("replica", words)));
     figures.extend(limited_by(report).map(|words| ("limited by", words)));
+    figures.extend(report.limits.iter().map(|limit| ("limit", limit.text.clone())));
     figures
 }
 
