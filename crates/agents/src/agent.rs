@@ -378,7 +378,7 @@ impl Worker {
             load: this_host::load(),
             busy_with: self.busy_with().clone(),
             allows: self.permissions.to_string(),
-            is_monitor: self.permissions.monitor,
+            permissions: self.permissions.clone(),
         }
     }
 }

@@ -144,7 +144,7 @@ mod tests {
                 load: 0.0,
                 busy_with: busy_with.map(str::to_owned),
                 allows: String::new(),
-                is_monitor: false,
+                permissions: app::run::Permissions::default(),
             };
             desk.here(7, &encode(&here));
             desk.answered().get(&7).cloned().unwrap()

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use app::Error;
-use app::run::{AgentHost, Chosen, ClockOffset, Hosts, Link, Peer, Transport, version_of_ours};
+use app::run::{
+    AgentHost, Chosen, ClockOffset, Hosts, Link, Peer, Permissions, Transport, version_of_ours,
+};
 use model::AgentShare;
 use monitor::wall_clock;
 use store::Process;
@@ -149,15 +151,19 @@ fn listed(answered: Answered) -> Listed {
 }
 
 impl Hosts for Fleet {
-    fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error> {
+    fn choose(
+        &self,
+        agents: &[AgentShare],
+        may_load: &dyn Fn(&Permissions) -> Result<(), Error>,
+    ) -> Result<Chosen, Error> {
         let Connection { broker, desk, word } = self.connection()?;
         let began = wall_clock::now();
-        let is_enough = |there: &BTreeMap<u32, Answered>| match pick(agents, there) {
+        let is_enough = |there: &BTreeMap<u32, Answered>| match pick(agents, there, may_load) {
             Ok(_) => true,
             Err(NotHad { is_busy, .. }) => !is_busy && began.elapsed() >= THERE_WITHIN,
         };
         let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
-        let places = pick(agents, &there).map_err(|not_had| Error::Failed(not_had.why))?;
+        let places = pick(agents, &there, may_load).map_err(|not_had| Error::Failed(not_had.why))?;
         let hosts = hosts_at(&places, &there);
         let seats = seats(&places, &hosts);
         let is_monitor = false;
@@ -211,7 +217,7 @@ fn pick_monitors(names: &[String], there: &BTreeMap<u32, Answered>) -> Result<Ve
         let place = place_of(name, &by_name)?;
         let here = &there[&place].here;
         has_our_version(here)?;
-        match here.is_monitor {
+        match here.permissions.monitor {
             true => Ok(place),
             false => Err(format!(
                 "the agent {name} does not let its host be monitored: start it with --allow monitor"
@@ -265,11 +271,16 @@ impl NotHad {
 
 /// Chooses a place for each agent of a run: named ones first. Fails with the reason for the first
 /// one that cannot be had.
-fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u32>, NotHad> {
+fn pick(
+    agents: &[AgentShare],
+    there: &BTreeMap<u32, Answered>,
+    may_load: &dyn Fn(&Permissions) -> Result<(), Error>,
+) -> Result<Vec<u32>, NotHad> {
     let ours = version_of_ours();
     let is_usable = |answered: &Answered| {
         let here = &answered.here;
-        here.busy_with.is_none() && here.version == ours
+        let may = may_load(&here.permissions).is_ok();
+        here.busy_with.is_none() && here.version == ours && may
     };
     let by_name = by_name(there);
     let mut taken = Vec::new();
@@ -281,6 +292,8 @@ fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u3
             return Err(NotHad { why, is_busy: true });
         }
         has_our_version(here).map_err(NotHad::now)?;
+        may_load(&here.permissions)
+            .map_err(|refused| NotHad::now(format!("the agent {name}: {refused}")))?;
         taken.push(place);
     }
     let mut named = taken.clone().into_iter();
@@ -292,7 +305,9 @@ fn pick(agents: &[AgentShare], there: &BTreeMap<u32, Answered>) -> Result<Vec<u3
         let n_others = by_name.len() - taken.len() - free.len();
         let others = match n_others {
             0 => String::new(),
-            n_others => format!(", {n_others} more are busy or of another version"),
+            n_others => {
+                format!(", {n_others} more are busy, may not load the target or are of another version")
+            }
         };
         let why = format!(
             "{n_any} agents are asked for, and {} are free{others} ({}): 'dbdyno agents' lists them",
@@ -398,7 +413,7 @@ mod tests {
                 load: 0.0,
                 busy_with: busy.map(str::to_owned),
                 allows: String::new(),
-                is_monitor: false,
+                permissions: Permissions::default(),
             };
             (*place, Answered { here, offset: ClockOffset::of_exchange(0, 0, 0) })
         };
@@ -415,7 +430,7 @@ mod tests {
             (4, "d", None, "0.0.1"),
         ]);
         let picked = |text: &str| {
-            pick(&AgentShare::parse_list(text).unwrap(), &there).map_err(
+            pick(&AgentShare::parse_list(text).unwrap(), &there, &|_| Ok(())).map_err(
                 |NotHad { why, .. }| {
                     assert!(!why.ends_with('.'), "{why}");
                     why
@@ -425,7 +440,7 @@ mod tests {
         assert_eq!(picked("2"), Ok(vec![1, 3]));
         assert_eq!(picked("c,a=3"), Ok(vec![3, 1]));
         for (text, why) in [
-            ("3", "3 agents are asked for, and 2 are free, 2 more are busy or of another version"),
+            ("3", "3 agents are asked for, and 2 are free, 2 more are busy, may not load"),
             ("b", "the agent b is busy with a run"),
             ("d", "has dbdyno 0.0.1"),
             ("e", "does not answer"),

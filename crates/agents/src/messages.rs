@@ -1,5 +1,6 @@
 //! Messages between hub, agents and runs, as CBOR, apart from those of the load itself.
 
+use app::run::Permissions;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::Process;
@@ -60,8 +61,8 @@ pub(crate) struct Here {
     pub(crate) busy_with: Option<String>,
     /// Servers, files and scripts that the agent allows, as text.
     pub(crate) allows: String,
-    /// Whether the agent lets its host be monitored.
-    pub(crate) is_monitor: bool,
+    /// The same, for the choice of agents.
+    pub(crate) permissions: Permissions,
 }
 
 /// First message of a conversation, by which a run asks an agent for a client process.

@@ -30,10 +30,19 @@ impl<'t> Machine<'t> {
     /// The machine of the generator, on which dbdyno ran.
     pub(crate) const OURS: Machine<'static> = Machine { agent: None };
 
-    /// Returns the machines whose load was read: that of the generator, and those that agents
+    /// Returns the machines on which clients or the server of the run were, and whose load was read
+    /// to the end: that of the generator, unless all clients are elsewhere, and those that agents
     /// monitored.
     pub(crate) fn all(tally: &'t Tally) -> impl Iterator<Item = Machine<'t>> {
-        std::iter::once(Machine::OURS).chain(Machine::monitored(tally))
+        let ours = Some(Machine::OURS).filter(|_| !are_all_elsewhere(tally));
+        let server = Machine::of_server_elsewhere(tally);
+        let has_part =
+            move |machine: &Machine<'t>| Some(*machine) == server || machine.has_clients(tally);
+        let is_whole = |machine: &Machine<'t>| {
+            let lost = format!("{}_lost_at", machine.title());
+            tally.fact(MONITORED, &lost).is_none()
+        };
+        ours.into_iter().chain(Machine::monitored(tally).filter(has_part).filter(is_whole))
     }
 
     /// Returns the machines that agents monitored, without that of the generator.
@@ -85,6 +94,12 @@ impl<'t> Machine<'t> {
         let agent = |process: u32| tally.fact("processes", &format!("process_{process}_agent"));
         self.agent.is_none_or(|name| (1..).map_while(agent).any(|agent| *agent == *name))
     }
+}
+
+/// Whether an agent that executes clients was lost while the run went on.
+pub(crate) fn has_lost_agent(tally: &Tally) -> bool {
+    let mut facts = tally.facts.iter().filter(|fact| fact.about == "processes");
+    facts.any(|fact| fact.name.ends_with("_lost_at"))
 }
 
 /// Whether the server's host is that of some clients, which an agent there executed.

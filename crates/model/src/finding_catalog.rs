@@ -592,6 +592,13 @@ pub static CATALOG: &[CatalogEntry] = &[
                  measure again, or take the seconds before.",
     },
     CatalogEntry {
+        id: "commits_not_delivered",
+        severity: "note",
+        raised: "an agent was lost, and the database has more commits than the figures \
+                 (agent_loss=mark)",
+        advice: "The figures are those of the other agents, and of this one until it was lost.",
+    },
+    CatalogEntry {
         id: "monitor_lost",
         severity: "note",
         raised: "an agent that monitored its host was lost during the load (monitor_agents)",

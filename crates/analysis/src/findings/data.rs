@@ -16,6 +16,9 @@ enum Data {
         failed: u64,
         n_checks: u64,
     },
+    Undelivered {
+        check: Crosscheck,
+    },
     Miscounted {
         check: Crosscheck,
     },
@@ -57,6 +60,7 @@ impl Data {
             Data::ChecksFailed { id, .. } => (id, Severity::Invalid),
             Data::Miscounted { .. } => ("crosscheck_mismatch", Severity::Invalid),
             Data::Shared { .. } => ("crosscheck_shared", Severity::Note),
+            Data::Undelivered { .. } => ("commits_not_delivered", Severity::Note),
             Data::CountedFewer { .. } => ("server_commit_count_low", Severity::Warning),
             Data::Restarted { .. } | Data::RestartedAsItSays { .. } => {
                 ("server_restarted", Severity::Warning)
@@ -97,6 +101,12 @@ impl Data {
                 "The server's own {counter} grew by {} while dbdyno counted {}.",
                 signed(change),
                 count(committed, "commit")
+            ),
+            Data::Undelivered { check } => format!(
+                "The database's own count changed by {}, of which {} are in the figures: an agent \
+                 that was lost had committed the rest, and not delivered it.",
+                signed(check.change),
+                model::format_count(check.committed)
             ),
             Data::Restarted { counter, change: ..0, .. } => format!(
                 "The server's own {counter} decreased: the server was restarted during the run."
@@ -141,7 +151,11 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     let others = tally.fact("commits", "runs_meanwhile").map(|others| others.to_string());
+    let has_lost_agent = host::has_lost_agent(tally);
     let miscounted = |check: Crosscheck| match &others {
+        _ if has_lost_agent && check.change >= signed_count(check.committed) => {
+            Data::Undelivered { check }
+        }
         // Other clients can only add to the count: if it is too low, commits were lost.
         Some(others) if check.change >= signed_count(check.committed) => {
             Data::Shared { check, others: others.clone() }

@@ -148,7 +148,9 @@ impl Report {
         all.extend((rest >= REST_PERCENT_LEAST).then_some(("others and interrupts", rest)));
         let words = all.iter().map(|(name, percent)| format!("{name} {}", percent_text(*percent)));
         let words = words.collect::<Vec<String>>().join(", ");
-        if all.is_empty() { String::new() } else { format!(" ({words})") }
+        // Clients that an agent executes there are not read apart.
+        let is_known = !all.is_empty() && (machine == Machine::OURS || !machine.has_clients(tally));
+        if is_known { format!(" ({words})") } else { String::new() }
     }
 
     fn busy_loop(&self) -> Option<(Limit, String)> {

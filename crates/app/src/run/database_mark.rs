@@ -48,6 +48,12 @@ impl RunMember for Mark {
         Ok(())
     }
 
+    fn not_begun(&mut self, run: &mut RunUnderWay<'_, '_>) {
+        // The planned end would make later runs take this one for another that commits.
+        let ended = self.began_ms.map(|began_ms| others_since(run, began_ms));
+        drop(ended);
+    }
+
     fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
         let marked = self.began_ms.and_then(|began_ms| others_since(run, began_ms));
         let others = runs_meanwhile(run.plan, run.options, &run.sink.tally).or(marked);

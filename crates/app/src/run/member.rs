@@ -78,6 +78,9 @@ pub trait RunMember {
         Ok(())
     }
 
+    /// Acts instead of all that follows if the load could not begin.
+    fn not_begun(&mut self, _run: &mut RunUnderWay<'_, '_>) {}
+
     /// Acts as soon as the load has ended, even if the server does not answer any more.
     fn ended(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 

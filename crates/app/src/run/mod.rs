@@ -572,7 +572,8 @@ fn measure(
     let mut members = members();
     disturbers.prepare(run.stop)?;
     members.iter_mut().try_for_each(|member| member.before(run))?;
-    let driven = Beside::start(run, disturbers, path.as_ref())?.drive(run)?;
+    let begun = Beside::start(run, disturbers, path.as_ref()).and_then(|load| load.drive(run));
+    let driven = begun.inspect_err(|_| members.iter_mut().for_each(|one| one.not_begun(run)))?;
     let load = LoadEnded::from_ran(&driven.ran);
     members.iter_mut().for_each(|member| member.ended(run, &load));
     let profiling = driven.report(run);

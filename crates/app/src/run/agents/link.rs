@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use model::AgentShare;
 
+use super::permissions::Permissions;
 use crate::error::Error;
 
 /// Largest size of a message in bytes; a larger one is not sent and not accepted. One second of 64
@@ -66,13 +67,18 @@ pub struct AgentHost {
 
 /// Finds the other hosts on which the clients of a run are executed.
 pub trait Hosts: Send + Sync {
-    /// Chooses a host for each of `agents`: the named one, or any that is free. Its transport then
-    /// starts process `number` on the host of agent `number`, counted from 1.
+    /// Chooses a host for each of `agents`: the named one, or any that is free and whose
+    /// permissions `may_load` accepts. Its transport then starts process `number` on the host of
+    /// agent `number`, counted from 1.
     ///
     /// # Errors
     ///
-    /// An agent that has not joined, is busy, or is of another version.
-    fn choose(&self, agents: &[AgentShare]) -> Result<Chosen, Error>;
+    /// An agent that has not joined, is busy, may not load the target, or is of another version.
+    fn choose(
+        &self,
+        agents: &[AgentShare],
+        may_load: &dyn Fn(&Permissions) -> Result<(), Error>,
+    ) -> Result<Chosen, Error>;
 
     /// Finds the agents with these names, whose hosts are to be monitored. They may be busy with
     /// clients at the same time.

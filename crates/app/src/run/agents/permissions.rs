@@ -109,6 +109,23 @@ impl Permissions {
             .try_for_each(|target| self.check_target(&target, has_scripts))
     }
 
+    /// Fails if a server of the plan is none that is allowed. Files, which are those of the agent's
+    /// host, are checked there.
+    pub(super) fn check_network_targets(&self, plan: &Plan) -> Result<(), Error> {
+        let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
+        let is_network = |target: &Target| {
+            drivers::by_scheme(&target.scheme).is_ok_and(|entry| {
+                !entry.product.administration.is_in_process
+                    && target.hosts.iter().all(|host| !host.name.starts_with('/'))
+            })
+        };
+        let options = |target: Target| Target { options: Vec::new(), ..target };
+        std::iter::once(plan.target.clone())
+            .chain(beside)
+            .filter(is_network)
+            .try_for_each(|target| self.check_target(&options(target), false))
+    }
+
     fn check_target(&self, target: &Target, has_scripts: bool) -> Result<(), Error> {
         let entry = drivers::by_scheme(&target.scheme).map_err(Error::failed)?;
         for (name, path) in &target.options {
