@@ -143,6 +143,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         connect: model::Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),
+        event_loop: model::EventLoopChoice::Auto,
         pin: false,
         workers: 1,
         threads: engine::ClientThreads::default(),

@@ -3,7 +3,10 @@
 //!
 //! Not here: the placements themselves (engine).
 
-use model::{Fact, Group, Load, Placement, PlacementChoice, Plan, Sent, format_count, numbers};
+use model::{
+    EventLoopChoice, Fact, Group, Load, Placement, PlacementChoice, Plan, Sent, format_count,
+    numbers,
+};
 use plan::disagreement;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -46,6 +49,22 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Fails if `plan` asks for event loops with `io_uring`, and the kernel forbids that to this
+/// process.
+pub(crate) fn has_io_uring(plan: &Plan) -> Result<(), Error> {
+    use PlacementChoice::{Auto, Fixed};
+    let has_loops = matches!(plan.placement, Auto | Fixed(Placement::Loop));
+    if plan.event_loop != EventLoopChoice::IoUring || !has_loops {
+        return Ok(());
+    }
+    engine::probe_io_uring().map_err(|error| {
+        Error::Usage(format!(
+            "event_loop: the kernel refuses io_uring ({error}), as in most containers and before \
+             Linux 6.1: leave the option out to use epoll there"
+        ))
+    })
 }
 
 /// Fails if the memory that all workloads together may allocate in this process during a run
@@ -192,6 +211,8 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
     let can = |placement| can_live(plan, groups, placement);
     match plan.placement {
         PlacementChoice::Fixed(placement) => can(placement),
+        // Threads have no event loop.
+        PlacementChoice::Auto if plan.event_loop != EventLoopChoice::Auto => can(Placement::Loop),
         PlacementChoice::Auto => {
             let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
             let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
@@ -201,6 +222,19 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
                 Placement::Thread => can(Placement::Thread).or_else(|_| can(Placement::Loop)),
                 _ => can(Placement::Loop).or_else(|_| can(Placement::Thread)),
             }
+        }
+    }
+}
+
+/// Chooses how the event loops of `auto` wait at all points of an experiment: as at the point with
+/// the most clients. Where clients run on other hosts, those choose.
+pub(crate) fn choose_event_loop_of_all(plans: &mut [Plan]) {
+    let most = plans.iter().map(n_clients).max().unwrap_or(0) as usize;
+    let chosen = engine::chosen_event_loop(EventLoopChoice::Auto, most, engine::probe_io_uring);
+    for plan in plans {
+        let has_loops = plan.placement == PlacementChoice::Fixed(Placement::Loop);
+        if has_loops && plan.agents.is_empty() && plan.event_loop == EventLoopChoice::Auto {
+            plan.event_loop = chosen;
         }
     }
 }

@@ -86,6 +86,9 @@ fn of_plan(
 fn check(plan: &Plan, options: &RunOptions) -> Result<(), Error> {
     is_apart_from(options.store.as_deref(), &plan.target)?;
     admission::has_descriptors(plan)?;
+    if plan.agents.is_empty() {
+        admission::has_io_uring(plan)?;
+    }
     for group in &plan.groups {
         let target = group.target_beside(&plan.target).unwrap_or_else(|| plan.target.clone());
         check_workload(&target, &group.workload, &group.parameters, plan.seed)?;

@@ -1,10 +1,11 @@
 //! Measures the client's cost of a point select: queries per second, and client CPU time per query.
 //!
-//!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS] [thread|loop]
+//!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS] [PLACEMENT]
 //!
-//! Clients are threads, or run on two event loops, as the engine places them. The table has 100,000
-//! rows, and is created if it does not exist. `strace -c -f` shows that a query takes two system
-//! calls. Not here: percentiles, loads, anything that the engine does.
+//! Clients are threads (`thread`), or run on two event loops (`epoll` or `io_uring`), as the engine
+//! places them. The table has 100,000 rows, and is created if it does not exist. `strace -c -f`
+//! shows that a query takes two system calls, and less than one with io_uring. Not here:
+//! percentiles, loads, anything that the engine does.
 
 mod shared;
 
@@ -17,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use drivers::Opening;
-use event_loop::EventLoop;
+use event_loop::{Backend, EventLoop};
 use model::{
     Call, Column, ColumnType, Database, DbError, Place, Placement, Request, Rng, RowSource,
     Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value,
@@ -52,11 +53,12 @@ fn main() -> ExitCode {
     let number = |index: usize, usual: u64| {
         arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(usual)
     };
-    let placement = match arguments.get(3).map(String::as_str) {
-        Some("loop") => Placement::Loop,
-        _ => Placement::Thread,
+    let backend = match arguments.get(3).map(String::as_str) {
+        Some("epoll") => Some(Backend::Epoll),
+        Some("io_uring") => Some(Backend::IoUring),
+        _ => None,
     };
-    match measure(url, number(1, 8), Duration::from_secs(number(2, 3)), placement) {
+    match measure(url, number(1, 8), Duration::from_secs(number(2, 3)), backend) {
         Ok(line) => {
             println!("{line}");
             ExitCode::SUCCESS
@@ -72,7 +74,7 @@ fn measure(
     url: &str,
     n_clients: u64,
     time: Duration,
-    placement: Placement,
+    backend: Option<Backend>,
 ) -> Result<String, String> {
     let target = Target::parse(url).map_err(|bad| bad.to_string())?;
     let opening = Opening { create: true, seed: 1 };
@@ -83,11 +85,13 @@ fn measure(
     let before_ns = cpu_ns();
     let n_queries: u64 = thread::scope(|scope| {
         let (database, stop) = (&database, &stop);
-        let clients: Vec<_> = match placement {
-            Placement::Loop => (0..N_LOOPS)
-                .map(|number| scope.spawn(move || serve_many(database, number, n_clients, stop)))
+        let clients: Vec<_> = match backend {
+            Some(backend) => (0..N_LOOPS)
+                .map(|number| {
+                    scope.spawn(move || serve_many(database, backend, number, n_clients, stop))
+                })
                 .collect(),
-            _ => (0..n_clients as u32)
+            None => (0..n_clients as u32)
                 .map(|client| scope.spawn(move || serve_one(database, client, stop)))
                 .collect(),
         };
@@ -143,11 +147,12 @@ fn serve_one(
 /// number of queries.
 fn serve_many(
     database: &Arc<dyn Database>,
+    backend: Backend,
     number: u64,
     n_clients: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<u64, DbError> {
-    let event_loop = EventLoop::new().expect("a loop");
+    let event_loop = EventLoop::new(backend).expect("a loop");
     let serve = |client| {
         let (database, stop) = (Arc::clone(database), Arc::clone(stop));
         event_loop.spawn(serve(database, Placement::Loop, client as u32, stop))

@@ -7,14 +7,15 @@
 mod as_text;
 pub(crate) mod as_transaction;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use event_loop::EventLoop;
+use event_loop::{Backend, EventLoop};
 use model::{
     Call, Clock, Column, ColumnType, Connecting, Database, DbError, DbErrorKind, Fact, Place,
     Placement, Places, Product, Reply, Request, Row, RowSource, Session, Statement, StatementId,
@@ -125,10 +126,29 @@ impl Database for OnLoops {
 thread_local! {
     /// Event loop of this thread; empty until the first session on an event loop is connected.
     static LOOP: OnceCell<EventLoop> = const { OnceCell::new() };
+    static BACKEND: Cell<Backend> = const { Cell::new(Backend::Epoll) };
+}
+
+/// Runs a test on a thread of its own, whose event loop waits with `io_uring`. Skips it if the
+/// kernel forbids that.
+pub(crate) fn on_io_uring(test: impl FnOnce() + Send) {
+    if let Err(error) = Backend::IoUring.probe() {
+        eprintln!("skipped: the kernel refuses io_uring: {error}");
+        return;
+    }
+    thread::scope(|scope| {
+        let tested = scope.spawn(move || {
+            BACKEND.set(Backend::IoUring);
+            test();
+        });
+        if let Err(panic) = tested.join() {
+            resume_unwind(panic);
+        }
+    });
 }
 
 fn new_loop() -> EventLoop {
-    EventLoop::new().expect("an event loop")
+    EventLoop::new(BACKEND.get()).expect("an event loop")
 }
 
 /// Runs a future to its end, on this thread's event loop if there is one. Otherwise the future

@@ -624,7 +624,7 @@ fn run_in_time(
     };
     let specs = coordinator.specs();
     let started = match job.placement {
-        Placement::Loop => loops::start(specs, job.workers, job.pin, &context),
+        Placement::Loop => loops::start(specs, &job, &context),
         _ => threads::start(specs, &context),
     };
     let admitted = started.map_err(CannotRun::Place).and_then(|()| admit(&mut coordinator, &hear));

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use model::{
-    Connect, Connections, Database, Load, Phases, Placement, Recording, Retry, Sample, Statement,
-    StopCondition, Workload,
+    Connect, Connections, Database, EventLoopChoice, Load, Phases, Placement, Recording, Retry,
+    Sample, Statement, StopCondition, Workload,
 };
 
 use crate::clock::Origin;
@@ -98,6 +98,8 @@ pub struct Job {
     /// Number of cores to use. There are as many event loops, and as many separately locked parts
     /// of the recorder.
     pub workers: usize,
+    /// Interface of the kernel by which event loops wait; without effect on other placements.
+    pub event_loop: EventLoopChoice,
     /// Whether each event loop is pinned to a CPU, if there are enough CPUs.
     pub pin: bool,
     /// List to which each client thread adds itself.

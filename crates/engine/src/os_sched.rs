@@ -19,6 +19,8 @@ pub struct Granted {
     pub short_slice: Option<bool>,
     /// Whether the thread of an event loop was pinned to a CPU.
     pub pinned: bool,
+    /// Name of the kernel's interface by which the event loop waits; `None` on threads.
+    pub event_loop: Option<&'static str>,
 }
 
 const SLICE_NS: u64 = NS_PER_MS / 10;
@@ -32,6 +34,7 @@ pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
         timer_slack: rustix::thread::set_current_timer_slack(Some(slack)).is_ok(),
         short_slice: keeps_time.then(ask_for_short_slice),
         pinned: false,
+        event_loop: None,
     }
 }
 

@@ -374,6 +374,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         connect: Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),
+        event_loop: model::EventLoopChoice::Auto,
         pin: false,
         workers: 2,
         threads: ClientThreads::default(),

@@ -1,17 +1,19 @@
-//! An event loop on one thread, which polls tasks and waits for file descriptors with `epoll`.
+//! An event loop on one thread, which polls tasks and waits for file descriptors with `epoll` or
+//! `io_uring`.
 //!
 //! Its CPU time is part of each measurement, so it does as little as possible: waking a task pushes
 //! it onto a queue; waiting for a descriptor sets a flag and compares the stored waker. Nothing is
 //! allocated once a task has waited for each of its descriptors. Not here: clocks (engine) and
-//! bytes (drivers).
+//! what bytes mean (drivers).
 
 #![warn(missing_docs)]
 
 mod ready;
+mod ring;
 mod tasks;
 mod watched;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
@@ -19,54 +21,51 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
-use rustix::io::Errno;
 use slab::Slab;
 
-use ready::{Handle, Remote, THE_REMOTE};
+use ready::{Handle, Remote};
 use tasks::Task;
 use watched::Sources;
 
 pub use tasks::{Join, Panicked, yield_now};
-pub use watched::Watched;
+pub use watched::{Backend, Timer, Watched};
 
-/// Limit on the events that one `epoll_wait` returns; further events come with the next call. The
-/// limit is low, so that the tasks of the first events run soon.
-const EVENTS_MAX: usize = 64;
-
-/// Executor of async tasks on one thread, which waits for file descriptors with `epoll`. A thread
-/// has at most one `EventLoop` at a time.
+/// Executor of async tasks on one thread, which waits for file descriptors. A thread has at most
+/// one `EventLoop` at a time.
 pub struct EventLoop {
     remote: Arc<Remote>,
     tasks: RefCell<Slab<Task>>,
     sources: Rc<Sources>,
-    events: Cell<Vec<epoll::Event>>,
 }
 
 impl EventLoop {
-    /// Creates the event loop of this thread.
+    /// Creates the event loop of this thread, which waits through `backend`.
     ///
     /// # Errors
     ///
-    /// Fails if the kernel refuses to create or watch the file descriptors of the loop.
+    /// Fails if the kernel refuses to create or watch the file descriptors of the loop, or to wait
+    /// through `backend`.
     ///
     /// # Panics
     ///
     /// Panics if the thread already has an event loop.
-    pub fn new() -> io::Result<EventLoop> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    pub fn new(backend: Backend) -> io::Result<EventLoop> {
         let remote = Remote::new()?;
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
-        let data = epoll::EventData::new_u64(THE_REMOTE);
-        epoll::add(&epoll, remote.descriptor(), data, flags)?;
         ready::claim(remote.id());
-        Ok(EventLoop {
-            remote: Arc::new(remote),
-            tasks: RefCell::default(),
-            sources: Sources::enter(epoll),
-            events: Cell::new(Vec::with_capacity(EVENTS_MAX)),
-        })
+        // From here on, what is claimed is given up when the loop is dropped.
+        let sources = match Sources::enter(backend, remote.descriptor()) {
+            Ok(sources) => sources,
+            Err(error) => {
+                ready::give_up();
+                return Err(error);
+            }
+        };
+        Ok(EventLoop { remote: Arc::new(remote), tasks: RefCell::default(), sources })
+    }
+
+    /// Returns the interface by which the loop waits.
+    pub fn backend(&self) -> Backend {
+        self.sources.backend()
     }
 
     /// Adds a task to the loop, and returns a future of its result. The task is polled while
@@ -81,7 +80,7 @@ impl EventLoop {
     }
 
     /// Polls the future and all tasks until the future is done. Waits for file descriptors while no
-    /// task is ready. Panics if `epoll` fails.
+    /// task is ready. Panics if the kernel fails to wait.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         let handle = Arc::new(Handle::new(ready::THE_FUTURE, Arc::clone(&self.remote)));
@@ -125,24 +124,14 @@ impl EventLoop {
         }
     }
 
-    /// Reads events of the file descriptors and wakes the tasks that wait for them. Blocks until
-    /// there is an event if no task is ready.
+    /// Takes what has happened to the file descriptors and wakes the tasks that wait for it. Blocks
+    /// until something happens if no task is ready.
     fn wait(&self) {
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let timeout = (!ready::is_empty()).then_some(&now);
-        let mut events = self.events.take();
-        events.clear();
-        match epoll::wait(self.sources.epoll(), spare_capacity(&mut events), timeout) {
-            Ok(_) | Err(Errno::INTR) => {}
+        match self.sources.wait(ready::is_empty()) {
+            Ok(true) => self.remote.hand_over(),
+            Ok(false) => {}
             Err(error) => panic!("an event loop cannot wait any more: {error}"),
         }
-        for event in &events {
-            match event.data.u64() {
-                THE_REMOTE => self.remote.hand_over(),
-                key => self.sources.happened(key as usize, event.flags),
-            }
-        }
-        self.events.set(events);
     }
 }
 

@@ -14,9 +14,6 @@ use rustix::event::{EventfdFlags, eventfd};
 /// Key of the future passed to `block_on`, which distinguishes it from tasks in the queue of ready
 /// tasks.
 pub(crate) const THE_FUTURE: usize = usize::MAX;
-/// Data of the `epoll` event by which other threads wake the loop. All other events have the key of
-/// a watched descriptor as their data.
-pub(crate) const THE_REMOTE: u64 = u64::MAX;
 
 /// Queue of the ready tasks of a thread's event loop, which are to be polled; tasks are identified
 /// by keys.
@@ -111,7 +108,7 @@ impl Wake for Handle {
 pub(crate) struct Remote {
     id: u64,
     keys: Mutex<Vec<usize>>,
-    descriptor: OwnedFd,
+    descriptor: Arc<OwnedFd>,
 }
 
 impl Remote {
@@ -119,14 +116,14 @@ impl Remote {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Remote { id, keys: Mutex::default(), descriptor })
+        Ok(Remote { id, keys: Mutex::default(), descriptor: Arc::new(descriptor) })
     }
 
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    pub(crate) fn descriptor(&self) -> &OwnedFd {
+    pub(crate) fn descriptor(&self) -> &Arc<OwnedFd> {
         &self.descriptor
     }
 

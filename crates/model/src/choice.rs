@@ -50,7 +50,7 @@ macro_rules! choice {
 #[cfg(test)]
 mod tests {
     use super::Choice;
-    use crate::{DataPolicy, LoadModel, MonitorScope, Order, PlacementChoice};
+    use crate::{DataPolicy, EventLoopChoice, LoadModel, MonitorScope, Order, PlacementChoice};
 
     fn check<C: Choice + std::fmt::Debug>() {
         assert_eq!(C::ALL.len(), C::NAMES.len());
@@ -66,6 +66,7 @@ mod tests {
         check::<Order>();
         check::<DataPolicy>();
         check::<PlacementChoice>();
+        check::<EventLoopChoice>();
         check::<MonitorScope>();
         assert_eq!(MonitorScope::by_name("chosen"), Some(MonitorScope::Default));
     }

@@ -134,8 +134,9 @@ pub use parameter::{
     BadParameter, Parameter, ParameterKind, Setting, Settings, in_range, parse_switch,
 };
 pub use plan::{
-    AgentLoss, Arrivals, Connect, Connections, Group, Load, LoadModel, MonitorScope, Phases,
-    PlacementChoice, Plan, QueueAtEnd, QueueFull, Recording, Retry, RetryOn, StopCondition,
+    AgentLoss, Arrivals, Connect, Connections, EventLoopChoice, Group, Load, LoadModel,
+    MonitorScope, Phases, PlacementChoice, Plan, QueueAtEnd, QueueFull, Recording, Retry, RetryOn,
+    StopCondition,
 };
 pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,

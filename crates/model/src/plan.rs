@@ -353,6 +353,20 @@ choice!(PlacementChoice {
     Fixed(Placement::Simulated) = "simulated",
 });
 
+/// Interface of the kernel by which event loops wait for their sockets, as the user chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventLoopChoice {
+    /// `io_uring` where it saves CPU time and the kernel permits it, otherwise `epoll`.
+    #[default]
+    Auto,
+    /// `epoll`: a system call for each request and each reply.
+    Epoll,
+    /// `io_uring`: requests and replies of several clients share a system call.
+    IoUring,
+}
+
+choice!(EventLoopChoice { Auto = "auto", Epoll = "epoll", IoUring = "io_uring" });
+
 /// Which system and database metrics are read once per second during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MonitorScope {
@@ -396,6 +410,8 @@ pub struct Plan {
     pub monitor_agents: Vec<String>,
     /// Where clients run: on threads, on event loops, in virtual time, or where dbdyno chooses.
     pub placement: PlacementChoice,
+    /// Interface of the kernel by which event loops wait; without effect on other placements.
+    pub event_loop: EventLoopChoice,
     /// Whether each event loop is pinned to a CPU of its own, if there are enough CPUs.
     pub pin: bool,
     /// Limits on the pace at which clients connect before the load.

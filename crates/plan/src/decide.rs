@@ -93,6 +93,7 @@ fn put_together(
         agents,
         agent_loss,
         monitor_agents,
+        event_loop,
         pin,
         ramp_up: _,
         duration: _,
@@ -113,6 +114,7 @@ fn put_together(
         settle,
         settle_limit,
     } = values;
+    let window_seconds = model::window_seconds(report_interval.value);
     Plan {
         name: name.value.unwrap_or_else(|| workloads_of(&groups)),
         seed: seed.value,
@@ -124,6 +126,7 @@ fn put_together(
         agents: agents.value.unwrap_or_default(),
         agent_loss: agent_loss.value,
         monitor_agents: monitor_agents.value.unwrap_or_default(),
+        event_loop: event_loop.value,
         pin: pin.value,
         connect: Connect { rate_per_s: connect_rate.value, at_once: connect_at_once.value },
         network,
@@ -133,7 +136,7 @@ fn put_together(
             on: retry_on.value,
             backoff_ns: retry_backoff.value,
         },
-        recording: recording(histogram_max.value, report_interval.value),
+        recording: Recording { histogram_max_ns: histogram_max.value, window_seconds },
         interval_seconds: report_interval.value,
         monitor: monitor.value,
         instruments: instruments.value,
@@ -142,11 +145,6 @@ fn put_together(
         settle_limit_ns: settle_limit.value,
         disturbances,
     }
-}
-
-/// Returns the range and resolution of histograms, for a report of this interval.
-fn recording(histogram_max_ns: u64, interval_s: u32) -> Recording {
-    Recording { histogram_max_ns, window_seconds: model::window_seconds(interval_s) }
 }
 
 fn has_groups(draft: &Draft) -> Result<(), BadPlan> {

@@ -6,9 +6,9 @@
 //! between parameters (decide, at, seek_plan, vary).
 
 use model::{
-    Action, AgentLoss, Arrivals, Connections, DataPolicy, Disturbance, Experiment, Group, Load,
-    LoadModel, MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueAtEnd, QueueFull,
-    Settle, StopCondition, TuneGoal, TuneStrategy, Which,
+    Action, AgentLoss, Arrivals, Connections, DataPolicy, Disturbance, EventLoopChoice, Experiment,
+    Group, Load, LoadModel, MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueAtEnd,
+    QueueFull, Settle, StopCondition, TuneGoal, TuneStrategy, Which,
 };
 use toml::{Table, Value};
 
@@ -156,6 +156,10 @@ parameters! {
         "Agents whose hosts are monitored too, such as that of the server: CPU, memory, disks, and \
          the server's process (docs/how-to/several-hosts.md)",
         |plan| (!plan.monitor_agents.is_empty()).then(|| Some(plan.monitor_agents.clone()));
+    event_loop: EventLoopChoice = "auto", AnyValue,
+        "How event loops wait for the server: epoll, or io_uring (Linux 6.1 or newer), with which \
+         requests of several clients share a system call",
+        |plan| plan.event_loop;
     pin: Switch = "true", AnyValue, "Pin each event loop to its own CPU, if there are enough CPUs",
         |plan| plan.pin;
     ramp_up: Duration = "2s", AnyValue, "Warm-up time before the measured phase",

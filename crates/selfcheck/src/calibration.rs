@@ -8,8 +8,8 @@ use analysis::Tally;
 use analysis::report::Report;
 use engine::{Recorded, SampleHook, Schedule, Share, Stop};
 use model::{
-    ArrivalRate, Arrivals, Event, Group, Load, Phases, Placement, PlacementChoice, Plan,
-    QueueAtEnd, QueueFull, Sample, Target,
+    ArrivalRate, Arrivals, Event, EventLoopChoice, Group, Load, Phases, Placement, PlacementChoice,
+    Plan, QueueAtEnd, QueueFull, Sample, Target,
 };
 use plan::{decide, read_toml};
 
@@ -100,6 +100,7 @@ impl Calibration {
             },
             groups: decided.groups.into_iter().map(of_clients).collect(),
             placement: PlacementChoice::Fixed(self.placement),
+            event_loop: EventLoopChoice::Auto,
             ..decided
         })
     }

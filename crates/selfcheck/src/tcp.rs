@@ -157,6 +157,7 @@ fn job(
         connect: model::Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),
+        event_loop: model::EventLoopChoice::Auto,
         pin: false,
         workers: thread::available_parallelism().map_or(1, |n| n.get()),
         threads: ClientThreads::default(),

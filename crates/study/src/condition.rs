@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::report::{Named, Report};
-use model::todays_path;
+use model::{Placement, todays_path};
 
 /// Names of facts that are measurements, such as `free_bytes`, whatever their subject. The
 /// [`Condition`] of a run leaves them out.
@@ -151,15 +151,22 @@ impl Condition {
                 all.insert(Key::new(about, name), value.to_owned());
             }
         };
+        let mut choice = "epoll".to_owned();
         if let Ok(plan) = report.plan.parse::<toml::Table>() {
             // Plans of earlier versions have the same condition.
             flatten("", &toml::Value::Table(plan), &mut |path, value| match todays_path(path) {
                 path if path == "target" => of_target(&value, &mut put),
                 // The placement that was used in the end.
                 path if path == "placement" => put("plan", &path, &report.placement),
+                path if path == "event_loop" => choice = value,
                 path if path.ends_with(".name") => {}
                 path => put("plan", &path, &value),
             });
+        }
+        if report.placement == Placement::Loop.name() {
+            // How the loops waited in the end; earlier versions had only epoll.
+            let used = report.facts.get("client").and_then(|facts| facts.get("event_loop"));
+            put("plan", "event_loop", &used.map_or(choice, ToString::to_string));
         }
         let kept = |about: &str| !OF_THE_RUN.contains(&about) && !DERIVED.contains(&about);
         for (about, facts) in report.facts.iter().filter(|(about, _)| kept(about)) {

@@ -75,6 +75,7 @@ pub(super) fn facts_of(
             list.push(Fact::new("client", "scheduling_slice_100us", is_granted));
         }
         list.push(Fact::new("client", "loops_pinned", granted.pinned));
+        list.extend(granted.event_loop.map(|name| Fact::new("client", "event_loop", name)));
     }
     if ran.n_left_behind > 0 {
         list.push(Fact::new("client", "clients_abandoned", ran.n_left_behind));

@@ -269,6 +269,9 @@ fn admit(
     database: &Arc<dyn Database>,
     stop: &Stop,
 ) -> Result<(Vec<Opened>, Placement), Error> {
+    if plan.agents.is_empty() {
+        admission::has_io_uring(plan)?;
+    }
     let groups = resolve_groups(plan, database, stop)?;
     admission::has_memory(&groups)?;
     admission::agree_on_data(plan, &groups)?;
@@ -647,6 +650,7 @@ fn job_of(
         connect: plan.connect,
         recording: plan.recording,
         origin,
+        event_loop: plan.event_loop,
         pin: plan.pin,
         workers: agents::workers(plan),
         threads: ClientThreads::default(),

@@ -29,6 +29,7 @@ mod home;
 mod http;
 mod ignored_errors;
 mod interrupted;
+mod io_uring;
 mod journey;
 mod loads;
 mod lua;

@@ -20,7 +20,7 @@ fn n_seconds(home: &Home) -> i64 {
 }
 
 /// Kills a server during a run, waits a second, starts it again, and checks the run.
-fn crash(server: &mut Server, workload: &str, args: &[&str]) {
+pub(crate) fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     let home = Home::new();
     let target = format!("--target={}", url(server));
     let fixed = ["run", workload, &target, "--ramp-up=0s", "--check=after", "--output=json"];
@@ -59,7 +59,7 @@ fn crash(server: &mut Server, workload: &str, args: &[&str]) {
 
 /// Flags of a run with eight clients at a low rate, which leaves the machine to other tests. The
 /// run ends with the last of its transactions, however long the outage is.
-const RUN: [&str; 5] =
+pub(crate) const RUN: [&str; 5] =
     ["--clients=8", "--rate=60", "--transactions=900", "--duration=1h", "--per-client"];
 
 /// Crashes a server with durable commits, on the shared data of tpcc.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7};
 
-use crate::conformance::{OnLoops, holds};
+use crate::conformance::{OnLoops, holds, on_io_uring};
 use crate::net::{Channel, TlsMode};
 use crate::on_servers::{Site, keeps};
 
@@ -40,6 +40,7 @@ keeps! {
         prepared_statements_keep_all_laws,
         statements_as_text_keep_all_laws,
         clients_on_event_loops_keep_all_laws,
+        clients_on_io_uring_keep_all_laws,
         compressed_connections_keep_all_laws,
     ];
     on mariadb: MARIADB;
@@ -56,6 +57,10 @@ fn statements_as_text_keep_all_laws(site: &Site) {
 
 fn clients_on_event_loops_keep_all_laws(site: &Site) {
     holds(&|| Arc::new(OnLoops(site.open("loops", &[]))));
+}
+
+fn clients_on_io_uring_keep_all_laws(site: &Site) {
+    on_io_uring(|| holds(&|| Arc::new(OnLoops(site.open("ring", &[])))));
 }
 
 fn compressed_connections_keep_all_laws(site: &Site) {

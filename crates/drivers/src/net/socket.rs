@@ -212,25 +212,14 @@ impl Socket {
     /// socket has no space. On an event loop the task is then woken when there is space.
     #[inline]
     pub(super) fn send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(watched) = &self.watched {
+            return watched.send(context, bytes);
+        }
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let send = || loop {
+        loop {
             match rustix::net::send(&self.descriptor, bytes, flags) {
                 Err(Errno::INTR) => {}
-                result => return result,
-            }
-        };
-        let Some(watched) = &self.watched else {
-            return match send() {
-                Err(Errno::AGAIN) => Ok(0),
-                result => Ok(result?),
-            };
-        };
-        loop {
-            if watched.poll_writable(context).is_pending() {
-                return Ok(0);
-            }
-            match send() {
-                Err(Errno::AGAIN) => watched.clear_writable(),
+                Err(Errno::AGAIN) => return Ok(0),
                 result => return Ok(result?),
             }
         }
@@ -247,31 +236,19 @@ impl Socket {
         let Some(watched) = &self.watched else {
             return Poll::Ready(self.receive_here(room, wait));
         };
-        let probe = &mut self.probe;
-        loop {
-            if wait != Wait::NothingAsked && watched.poll_readable(context).is_pending() {
-                return match wait {
-                    Wait::Nothing | Wait::NothingAsked => Poll::Ready(Ok(Got::Nothing)),
-                    Wait::Bytes | Wait::BytesOrRoom => Poll::Pending,
-                };
+        let is_sampling = self.probe.as_ref().is_some_and(|probe| probe.is_sampling);
+        let receive = |descriptor: &OwnedFd, room: &mut [u8]| {
+            receive(descriptor, &mut self.probe, room, RecvFlags::DONTWAIT)
+        };
+        let received = match wait {
+            Wait::Nothing => watched.receive_noticed(room, receive)?,
+            Wait::NothingAsked => watched.receive_asked(room, receive)?,
+            Wait::Bytes | Wait::BytesOrRoom if is_sampling => {
+                Some(ready!(watched.poll_receive_with(context, room, receive))?)
             }
-            let n_room = room.len();
-            match receive(&self.descriptor, probe, room, RecvFlags::DONTWAIT) {
-                Err(Errno::AGAIN) if wait == Wait::NothingAsked => {
-                    return Poll::Ready(Ok(Got::Nothing));
-                }
-                Err(Errno::AGAIN) => watched.clear_readable(),
-                Ok(n_bytes) => {
-                    // Less than fits was received, so nothing is left, which saves another system
-                    // call.
-                    if n_bytes > 0 && n_bytes < n_room {
-                        watched.clear_readable();
-                    }
-                    return Poll::Ready(Ok(Got::Bytes(n_bytes)));
-                }
-                Err(error) => return Poll::Ready(Err(error.into())),
-            }
-        }
+            Wait::Bytes | Wait::BytesOrRoom => Some(ready!(watched.poll_receive(context, room))?),
+        };
+        Poll::Ready(Ok(received.map_or(Got::Nothing, Got::Bytes)))
     }
 
     fn receive_here(&mut self, room: &mut [u8], wait: Wait) -> io::Result<Got> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
-use crate::conformance::{OnLoops, holds};
+use crate::conformance::{OnLoops, holds, on_io_uring};
 use crate::on_servers::{Site, keeps};
 
 keeps! {
@@ -25,6 +25,7 @@ keeps! {
         unnamed_statements_hold_all_laws,
         simple_statements_hold_all_laws,
         clients_on_event_loops_hold_all_laws,
+        clients_on_io_uring_hold_all_laws,
     ];
     on postgres: POSTGRES;
     named Kind::Postgres;
@@ -44,4 +45,8 @@ fn simple_statements_hold_all_laws(site: &Site) {
 
 fn clients_on_event_loops_hold_all_laws(site: &Site) {
     holds(&|| Arc::new(OnLoops(site.open("loops", &[]))));
+}
+
+fn clients_on_io_uring_hold_all_laws(site: &Site) {
+    on_io_uring(|| holds(&|| Arc::new(OnLoops(site.open("ring", &[])))));
 }

@@ -1,6 +1,7 @@
 //! The clock of an event loop: one kernel timer for all tasks of the loop that wait for an instant.
 //!
-//! The event loop itself has no timers: it watches the timer's file descriptor like any other.
+//! With `io_uring` that is the timer of the loop. With `epoll` it is a descriptor, which the loop
+//! watches like any other. The descriptor also wakes the loop when the run stops.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use event_loop::Watched;
+use event_loop::{Timer, Watched};
 use model::{Clock, Signal, Woken};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
@@ -26,6 +27,8 @@ pub(crate) struct LoopClock {
     origin: Origin,
     stop: Arc<Stop>,
     timer: Arc<OwnedFd>,
+    /// Timer of the loop, in place of the descriptor; `None` if it has none.
+    loop_timer: Option<Timer>,
     /// Wakers of waiting tasks, by the instant for which they wait and by order of registration.
     waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
     registered: Cell<u64>,
@@ -33,6 +36,7 @@ pub(crate) struct LoopClock {
 }
 
 impl LoopClock {
+    /// Creates the clock of this thread's event loop. Fails if the kernel refuses a timer.
     pub(crate) fn new(origin: Origin, stop: Arc<Stop>) -> io::Result<Rc<LoopClock>> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = Arc::new(timerfd_create(TimerfdClockId::Monotonic, flags)?);
@@ -41,6 +45,7 @@ impl LoopClock {
             origin,
             stop,
             timer,
+            loop_timer: Timer::of_this_loop(),
             waiting: RefCell::default(),
             registered: Cell::new(0),
             armed_ns: Cell::new(NEVER),
@@ -65,13 +70,26 @@ impl LoopClock {
             if self.stop.word() != seen {
                 continue;
             }
-            poll_fn(|context| watched.poll_readable(context)).await;
-            let mut expirations = [0u8; 8];
-            // A failed read is no error: the timer was set again in the meantime.
-            let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
-            watched.clear_readable();
+            poll_fn(|context| {
+                let expired = |timer: &Timer| timer.poll_expired(context);
+                match self.loop_timer.as_ref().map_or(Poll::Pending, expired) {
+                    Poll::Ready(()) => Poll::Ready(()),
+                    Poll::Pending => {
+                        watched.poll_readable(context).map(|()| self.take_expiration(&watched))
+                    }
+                }
+            })
+            .await;
             self.armed_ns.set(NEVER);
         }
+    }
+
+    /// Takes the expiration of the descriptor, so that it is not readable any more.
+    fn take_expiration(&self, watched: &Watched) {
+        let mut expirations = [0u8; 8];
+        // A failed read is no error: the timer was set again in the meantime.
+        let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
+        watched.clear_readable();
     }
 
     fn wake_before(&self, instant_ns: u64) {
@@ -99,10 +117,12 @@ impl LoopClock {
             return;
         }
         self.armed_ns.set(instant_ns);
-        let value = Itimerspec {
-            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
-            it_value: self.origin.timespec(instant_ns),
-        };
+        let at = self.origin.timespec(instant_ns);
+        if let Some(timer) = &self.loop_timer {
+            timer.set(at);
+            return;
+        }
+        let value = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: at };
         timerfd_settime(self.timer.as_fd(), TimerfdTimerFlags::ABSTIME, &value)
             .expect("an instant after the origin is a valid time");
     }

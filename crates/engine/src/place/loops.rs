@@ -7,25 +7,56 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use event_loop::EventLoop;
-use model::{Clock, Placement};
+use event_loop::{Backend, EventLoop};
+use model::{Choice, Clock, EventLoopChoice, Placement};
 
 use super::{RunContext, WorkerMessage, connect, guarded};
 use crate::client_loop::ClientLoop;
 use crate::client_loop::ClientSpec;
 use crate::clock::LoopClock;
 use crate::heartbeat::{self, Heartbeats};
+use crate::job::Job;
 use crate::os_sched::{Granted, pin_thread, prepare_thread};
 
-/// Starts `workers` event loops, each on its own thread, and distributes the clients over them in
-/// turn. Fails if a thread cannot be started.
-pub(crate) fn start(
-    specs: Vec<ClientSpec>,
-    workers: usize,
-    pin: bool,
-    context: &RunContext,
-) -> io::Result<()> {
-    let n_loops = workers.clamp(1, specs.len().max(1));
+/// Smallest number of clients of a process for which `auto` chooses `io_uring`. With fewer, few
+/// requests and replies share a system call, and no saving was measured
+/// (docs/explanation/placement.md).
+const IO_URING_CLIENTS_MIN: usize = 64;
+
+/// Checks whether the kernel lets this process use `io_uring` on event loops. Fails with the
+/// kernel's error.
+pub fn probe_io_uring() -> io::Result<()> {
+    Backend::IoUring.probe()
+}
+
+/// Returns how the event loops of `n_clients` clients wait, if the kernel permits it as `probe`
+/// says: as chosen, or for `auto` by a rule that follows from measurements. Never
+/// [`EventLoopChoice::Auto`].
+pub fn chosen_event_loop(
+    choice: EventLoopChoice,
+    n_clients: usize,
+    probe: impl Fn() -> io::Result<()>,
+) -> EventLoopChoice {
+    let saves = || n_clients >= IO_URING_CLIENTS_MIN && probe().is_ok();
+    match choice {
+        EventLoopChoice::Auto if saves() => EventLoopChoice::IoUring,
+        EventLoopChoice::Auto => EventLoopChoice::Epoll,
+        fixed => fixed,
+    }
+}
+
+/// Starts as many event loops as the job has workers, each on its own thread, and distributes the
+/// clients over them in turn. Fails if a thread cannot be started, or if the kernel forbids the
+/// interface that was chosen.
+pub(crate) fn start(specs: Vec<ClientSpec>, job: &Job, context: &RunContext) -> io::Result<()> {
+    let pin = job.pin;
+    let chosen = chosen_event_loop(job.event_loop, specs.len(), probe_io_uring);
+    let backend = match chosen {
+        EventLoopChoice::IoUring => Backend::IoUring,
+        EventLoopChoice::Auto | EventLoopChoice::Epoll => Backend::Epoll,
+    };
+    backend.probe()?;
+    let n_loops = job.workers.clamp(1, specs.len().max(1));
     let mut hands: Vec<VecDeque<ClientSpec>> = (0..n_loops).map(|_| VecDeque::new()).collect();
     for (index, spec) in specs.into_iter().enumerate() {
         hands[index % n_loops].push_back(spec);
@@ -41,10 +72,14 @@ pub(crate) fn start(
             guarded(&tell, move || {
                 context.threads.enter(Some(index as u32));
                 let pinned = pin && pin_thread(index, n_loops);
-                let granted = Granted { pinned, ..prepare_thread(keeps_time) };
+                let granted = Granted {
+                    pinned,
+                    event_loop: Some(chosen.name()),
+                    ..prepare_thread(keeps_time)
+                };
                 context.granted.get_or_init(|| granted);
-                live(hand, n_at_once, heartbeats, &context)
-                    .expect("an event loop needs an epoll and a timer descriptor");
+                live(hand, n_at_once, backend, heartbeats, &context)
+                    .expect("an event loop needs descriptors to wait with, and a timer");
             });
         })?;
     }
@@ -54,10 +89,11 @@ pub(crate) fn start(
 fn live(
     hand: VecDeque<ClientSpec>,
     n_at_once: usize,
+    backend: Backend,
     heartbeats: Arc<Mutex<Heartbeats>>,
     context: &RunContext,
 ) -> io::Result<()> {
-    let event_loop = EventLoop::new()?;
+    let event_loop = EventLoop::new(backend)?;
     let timer = LoopClock::new(context.origin, context.stop.clone())?;
     drop(event_loop.spawn(Rc::clone(&timer).serve()));
     let clock = Rc::clone(&timer) as Rc<dyn Clock>;
@@ -133,4 +169,26 @@ fn connect_all(
         }
     });
     clients.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_takes_io_uring_with_many_clients_where_the_kernel_permits_it() {
+        let chosen = |choice, n_clients, error: Option<io::ErrorKind>| {
+            let probe = || error.map_or(Ok(()), |kind| Err(kind.into()));
+            chosen_event_loop(choice, n_clients, probe)
+        };
+        let many = IO_URING_CLIENTS_MIN;
+        let auto = EventLoopChoice::Auto;
+        assert_eq!(chosen(auto, many, None), EventLoopChoice::IoUring);
+        assert_eq!(chosen(auto, many - 1, None), EventLoopChoice::Epoll);
+        let forbidden = Some(io::ErrorKind::PermissionDenied);
+        assert_eq!(chosen(auto, many, forbidden), EventLoopChoice::Epoll);
+        for fixed in [EventLoopChoice::Epoll, EventLoopChoice::IoUring] {
+            assert_eq!(chosen(fixed, 1, forbidden), fixed);
+        }
+    }
 }

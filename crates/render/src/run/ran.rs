@@ -162,8 +162,8 @@ fn load(report: &Report, group: &GroupReport) -> Vec<String> {
     let mut parts = match (report.placement.as_str(), group.clients) {
         ("thread", 1) => vec![format!("{clients} on a thread")],
         ("thread", _) => vec![clients, "a thread each".to_owned()],
-        ("loop", 1) => vec![format!("{clients} on an event loop")],
-        ("loop", _) => vec![format!("{clients} on event loops")],
+        ("loop", 1) => vec![format!("{clients} on an event loop{}", waiting_by(report))],
+        ("loop", _) => vec![format!("{clients} on event loops{}", waiting_by(report))],
         _ => vec![format!("{clients} in virtual time")],
     };
     let has_agents = report.fact("processes", "process_1_agent").is_some();
@@ -183,6 +183,12 @@ fn load(report: &Report, group: &GroupReport) -> Vec<String> {
         }
     });
     parts
+}
+
+/// The interface of the kernel by which event loops waited; empty if it is not known.
+fn waiting_by(report: &Report) -> String {
+    let name = report.facts.get("client").and_then(|facts| facts.get("event_loop"));
+    name.map_or(String::new(), |name| format!(" ({name})"))
 }
 
 fn phases(report: &Report) -> Vec<String> {

@@ -133,6 +133,7 @@ fn run(
 ) -> Result<AgentEnd, Error> {
     let (plan, agreed) = plan_of(agent_job, permissions)?;
     admission::has_descriptors(&plan)?;
+    admission::has_io_uring(&plan)?;
     let database = open(&plan.target, plan.seed, false)?;
     if let Some((port, token)) = agent_job.entrance {
         database.enter_through(Some(PathEntrance { port, token }));

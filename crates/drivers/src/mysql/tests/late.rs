@@ -13,7 +13,7 @@ use model::{Database, NS_PER_MS, NS_PER_S, ReplyLags, Request, StatementKind};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::rude::{OK, hear, opened, say, server, sign_in};
-use crate::conformance::{OnLoops, TestSession, block_on};
+use crate::conformance::{OnLoops, TestSession, block_on, on_io_uring};
 
 /// Limit on the round trips until the lag of a reply is sampled. The kernel's timestamps are on
 /// for only 25 ms of each second; this limit is many times the round trips that fit between two
@@ -73,11 +73,14 @@ fn ask_late(
     for _ in 0..ROUND_TRIPS {
         let asked = Request::Text { kind: StatementKind::Read, sql: "ask" };
         session.0.start(asked).expect("it is put out");
-        let sent = block_on(poll_fn(|context| {
-            // Sends the request without waiting for the reply.
+        // Sends the request without waiting for the reply. With io_uring, the loop sends it after
+        // this poll.
+        block_on(poll_fn(|context| {
             let _ = session.0.poll_reply(context, &mut |_| Ok(()));
-            Poll::Ready(answered.recv().expect("the server answers"))
+            Poll::Ready(())
         }));
+        block_on(event_loop::yield_now());
+        let sent = answered.recv().expect("the server answers");
         let sent_ns = sent.1;
         while unix_ns() < sent_ns + late.as_nanos() as u64 {
             thread::park_timeout(late);
@@ -93,6 +96,11 @@ fn ask_late(
 
 #[test]
 fn a_reply_that_is_read_late_is_reported_as_late_as_it_was() {
+    replies_are_as_late_as_they_were();
+    on_io_uring(replies_are_as_late_as_they_were);
+}
+
+fn replies_are_as_late_as_they_were() {
     let (say_when, answered) = mpsc::channel();
     let port = server(move |stream| {
         sign_in(stream);
@@ -124,6 +132,11 @@ fn a_reply_that_is_read_late_is_reported_as_late_as_it_was() {
 
 #[test]
 fn the_lag_is_measured_after_a_reconnect_too() {
+    the_lag_is_measured_after_a_reconnect();
+    on_io_uring(the_lag_is_measured_after_a_reconnect);
+}
+
+fn the_lag_is_measured_after_a_reconnect() {
     let (say_when, answered) = mpsc::channel();
     let port = server(move |stream| {
         sign_in(stream);

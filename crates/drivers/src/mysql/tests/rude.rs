@@ -19,7 +19,7 @@ use mysql_common::proto::MySerialize;
 
 use super::super::ENTRY;
 use super::super::packets::put_packet;
-use crate::conformance::{OnLoops, StillClock, TestSession, block_on, refused};
+use crate::conformance::{OnLoops, StillClock, TestSession, block_on, on_io_uring, refused};
 use crate::{CannotOpen, Opening};
 
 /// Starts a scripted server, which runs `manners` for each connection on a thread of its own.
@@ -87,10 +87,12 @@ fn opened_within(port: u16, connect_timeout: &str) -> Arc<dyn Database> {
     open(port, connect_timeout).unwrap_or_else(|no| panic!("{no}"))
 }
 
-/// Runs a test for clients on threads, and again for clients on event loops.
-fn both(database: &Arc<dyn Database>, law: fn(&Arc<dyn Database>)) {
+/// Runs a test for clients on threads, and again for clients on event loops of each kind.
+fn on_all_placements(database: &Arc<dyn Database>, law: fn(&Arc<dyn Database>)) {
     law(database);
-    law(&(Arc::new(OnLoops(Arc::clone(database))) as Arc<dyn Database>));
+    let on_loops = Arc::new(OnLoops(Arc::clone(database))) as Arc<dyn Database>;
+    law(&on_loops);
+    on_io_uring(|| law(&on_loops));
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
             }
         }
     });
-    both(&opened(port), |database| {
+    on_all_placements(&opened(port), |database| {
         let mut session = TestSession::connect(database, &[]);
         session.ask(Request::Begin).expect("begun");
         let words = refused(session.ask(Request::Commit), DbErrorKind::UnknownCommit);
@@ -189,7 +191,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             thread::park();
         }
     });
-    both(&opened(port), |database| {
+    on_all_placements(&opened(port), |database| {
         let n_pulled = AtomicU64::new(0);
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
@@ -239,7 +241,7 @@ fn a_load_that_is_refused_before_it_is_read_has_the_servers_reason() {
         hear(stream);
         say(stream, 3, &too_long());
     });
-    both(&opened(port), |database| {
+    on_all_placements(&opened(port), |database| {
         let mut session = TestSession::connect(database, &[]);
         let column = Column { name: "c", of: ColumnType::VarChar(40), nullable: false };
         let (columns, primary_key, indexes) = (vec![column], vec![], vec![]);
@@ -260,7 +262,7 @@ fn a_password_that_a_server_repeats_is_not_shown() {
         say(stream, 1, denied);
         hear(stream);
     });
-    both(&opened(port), |database| {
+    on_all_placements(&opened(port), |database| {
         let mut session = TestSession::connect(database, &[]);
         let no = session.text("SELECT 1").expect_err("it is refused");
         assert!(no.message.contains("the password '***'"), "{no}");
