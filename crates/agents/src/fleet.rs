@@ -163,7 +163,8 @@ impl Hosts for Fleet {
             Err(NotHad { is_busy, .. }) => !is_busy && began.elapsed() >= THERE_WITHIN,
         };
         let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
-        let places = pick(agents, &there, may_load).map_err(|not_had| Error::Failed(not_had.why))?;
+        let places =
+            pick(agents, &there, may_load).map_err(|not_had| Error::Failed(not_had.why))?;
         let hosts = hosts_at(&places, &there);
         let seats = seats(&places, &hosts);
         let is_monitor = false;
@@ -306,7 +307,9 @@ fn pick(
         let others = match n_others {
             0 => String::new(),
             n_others => {
-                format!(", {n_others} more are busy, may not load the target or are of another version")
+                format!(
+                    ", {n_others} more are busy, may not load the target or are of another version"
+                )
             }
         };
         let why = format!(

@@ -163,7 +163,8 @@ const SEE_DIP: &str = "The finding on the dip has what coincided with them.";
 /// does not have says what the others lead to; a pause of the generator may
 /// cause all the others, and a lack of CPU time for the generator shifts every figure, not only
 /// some seconds.
-const FIRST: [&str; 5] = ["no_figure", "agent_lost", generator::PAUSED, "other_cpu_load", "generator_saturated"];
+const FIRST: [&str; 5] =
+    ["no_figure", "agent_lost", generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
 /// Returns a finding if an experiment ran all `repeats` of a point in succession before those of
 /// the next, so that a drift counts as a difference between points; `None` otherwise.

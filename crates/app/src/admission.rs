@@ -226,19 +226,6 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
     }
 }
 
-/// Chooses how the event loops of `auto` wait at all points of an experiment: as at the point with
-/// the most clients. Where clients run on other hosts, those choose.
-pub(crate) fn choose_event_loop_of_all(plans: &mut [Plan]) {
-    let most = plans.iter().map(n_clients).max().unwrap_or(0) as usize;
-    let chosen = engine::chosen_event_loop(EventLoopChoice::Auto, most, engine::probe_io_uring);
-    for plan in plans {
-        let has_loops = plan.placement == PlacementChoice::Fixed(Placement::Loop);
-        if has_loops && plan.agents.is_empty() && plan.event_loop == EventLoopChoice::Auto {
-            plan.event_loop = chosen;
-        }
-    }
-}
-
 /// Returns `placement` if the driver and the workloads of all groups support it for this number of
 /// clients, or else an error that says why not.
 pub(crate) fn can_live(

@@ -300,7 +300,6 @@ impl<'o> TrialRunner<'o> {
     ) -> Result<(), Error> {
         let is_auto = |plan: &Plan| plan.placement == PlacementChoice::Auto;
         if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
-            admission::choose_event_loop_of_all(&mut self.plans);
             return self.reach(stop, watcher);
         }
         let mut chosen: BTreeMap<Option<&str>, Placement> = BTreeMap::new();
@@ -345,7 +344,6 @@ impl<'o> TrialRunner<'o> {
             let chosen = of_all.or_else(|| chosen.get(&product(plan))).copied();
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
         }
-        admission::choose_event_loop_of_all(&mut self.plans);
         Ok(())
     }
 

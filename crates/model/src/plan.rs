@@ -356,7 +356,7 @@ choice!(PlacementChoice {
 /// Interface of the kernel by which event loops wait for their sockets, as the user chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventLoopChoice {
-    /// `io_uring` where it saves CPU time and the kernel permits it, otherwise `epoll`.
+    /// What dbdyno chooses, which is `epoll`.
     #[default]
     Auto,
     /// `epoll`: a system call for each request and each reply.

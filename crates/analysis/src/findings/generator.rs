@@ -184,6 +184,10 @@ fn stood_still(view: &View) -> Option<Generator> {
 /// it is at most [`OUTSIDE_PERCENT_MAX`], and for all groups but the first, since this is a fact
 /// about the whole generator.
 fn outside(view: &View) -> Option<Generator> {
+    // The clients of a lost process are outside of it from then on.
+    if has_lost_process(view.tally) {
+        return None;
+    }
     let percent = view.tally.fact("client", "outside_percent")?.as_percent()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
     idle.then_some(Generator::Outside { percent })

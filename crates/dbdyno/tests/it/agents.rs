@@ -176,6 +176,8 @@ fn a_plan_names_agents_and_their_shares_and_the_report_too() {
 fn a_load_on_a_server_is_divided_among_agents_and_counted_by_the_server() {
     let mut hub = Hub::new();
     let server = POSTGRES.shared();
+    // One that may not load the target is not taken, though it is free.
+    let _monitor = hub.agent("db1", &["monitor"]);
     let _one = hub.agent("gen1", &["127.0.0.1"]);
     let _other = hub.agent("gen2", &[&format!("127.0.0.1:{}", server.port())]);
     let target = format!("--target={}", url_of(server, "agents"));
@@ -185,6 +187,13 @@ fn a_load_on_a_server_is_divided_among_agents_and_counted_by_the_server() {
     assert!(number(&report, "counts.committed") > 0.0);
     let counted = at(&report, "crosschecks").as_array().expect("a list");
     assert!(!counted.is_empty() && counted.iter().all(|one| one["matches"] == true));
+    let with = |agents: &str| {
+        let agents = format!("--agents={agents}");
+        let args = ["run", "tpcb", &target, "--clients=6", &agents, "--duration=1s"];
+        hub.home.run(&[&args[..], &["--no-store"]].concat()).code(FAILED)
+    };
+    with("db1").warns(&["the agent db1: the agent may not load 127.0.0.1:"]);
+    with("3").warns(&["3 agents are asked for, and 2 are free, 1 more are busy, may not load"]);
 }
 
 /// Returns the arguments for a run that knows this host by the name `db1.test`.

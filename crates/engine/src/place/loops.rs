@@ -18,31 +18,10 @@ use crate::heartbeat::{self, Heartbeats};
 use crate::job::Job;
 use crate::os_sched::{Granted, pin_thread, prepare_thread};
 
-/// Smallest number of clients of a process for which `auto` chooses `io_uring`. With fewer, few
-/// requests and replies share a system call, and no saving was measured
-/// (docs/explanation/placement.md).
-const IO_URING_CLIENTS_MIN: usize = 64;
-
 /// Checks whether the kernel lets this process use `io_uring` on event loops. Fails with the
 /// kernel's error.
 pub fn probe_io_uring() -> io::Result<()> {
     Backend::IoUring.probe()
-}
-
-/// Returns how the event loops of `n_clients` clients wait, if the kernel permits it as `probe`
-/// says: as chosen, or for `auto` by a rule that follows from measurements. Never
-/// [`EventLoopChoice::Auto`].
-pub fn chosen_event_loop(
-    choice: EventLoopChoice,
-    n_clients: usize,
-    probe: impl Fn() -> io::Result<()>,
-) -> EventLoopChoice {
-    let saves = || n_clients >= IO_URING_CLIENTS_MIN && probe().is_ok();
-    match choice {
-        EventLoopChoice::Auto if saves() => EventLoopChoice::IoUring,
-        EventLoopChoice::Auto => EventLoopChoice::Epoll,
-        fixed => fixed,
-    }
 }
 
 /// Starts as many event loops as the job has workers, each on its own thread, and distributes the
@@ -50,10 +29,9 @@ pub fn chosen_event_loop(
 /// interface that was chosen.
 pub(crate) fn start(specs: Vec<ClientSpec>, job: &Job, context: &RunContext) -> io::Result<()> {
     let pin = job.pin;
-    let chosen = chosen_event_loop(job.event_loop, specs.len(), probe_io_uring);
-    let backend = match chosen {
-        EventLoopChoice::IoUring => Backend::IoUring,
-        EventLoopChoice::Auto | EventLoopChoice::Epoll => Backend::Epoll,
+    let (backend, chosen) = match job.event_loop {
+        EventLoopChoice::IoUring => (Backend::IoUring, EventLoopChoice::IoUring),
+        EventLoopChoice::Auto | EventLoopChoice::Epoll => (Backend::Epoll, EventLoopChoice::Epoll),
     };
     backend.probe()?;
     let n_loops = job.workers.clamp(1, specs.len().max(1));
@@ -169,26 +147,4 @@ fn connect_all(
         }
     });
     clients.take()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn auto_takes_io_uring_with_many_clients_where_the_kernel_permits_it() {
-        let chosen = |choice, n_clients, error: Option<io::ErrorKind>| {
-            let probe = || error.map_or(Ok(()), |kind| Err(kind.into()));
-            chosen_event_loop(choice, n_clients, probe)
-        };
-        let many = IO_URING_CLIENTS_MIN;
-        let auto = EventLoopChoice::Auto;
-        assert_eq!(chosen(auto, many, None), EventLoopChoice::IoUring);
-        assert_eq!(chosen(auto, many - 1, None), EventLoopChoice::Epoll);
-        let forbidden = Some(io::ErrorKind::PermissionDenied);
-        assert_eq!(chosen(auto, many, forbidden), EventLoopChoice::Epoll);
-        for fixed in [EventLoopChoice::Epoll, EventLoopChoice::IoUring] {
-            assert_eq!(chosen(fixed, 1, forbidden), fixed);
-        }
-    }
 }
