@@ -114,7 +114,6 @@ fn put_together(
         settle,
         settle_limit,
     } = values;
-    let window_seconds = model::window_seconds(report_interval.value);
     Plan {
         name: name.value.unwrap_or_else(|| workloads_of(&groups)),
         seed: seed.value,
@@ -136,7 +135,7 @@ fn put_together(
             on: retry_on.value,
             backoff_ns: retry_backoff.value,
         },
-        recording: Recording { histogram_max_ns: histogram_max.value, window_seconds },
+        recording: recording(histogram_max.value, report_interval.value),
         interval_seconds: report_interval.value,
         monitor: monitor.value,
         instruments: instruments.value,
@@ -145,6 +144,11 @@ fn put_together(
         settle_limit_ns: settle_limit.value,
         disturbances,
     }
+}
+
+/// Returns the range and resolution of histograms, for a report of this interval in seconds.
+fn recording(histogram_max_ns: u64, interval_s: u32) -> Recording {
+    Recording { histogram_max_ns, window_seconds: model::window_seconds(interval_s) }
 }
 
 fn has_groups(draft: &Draft) -> Result<(), BadPlan> {
