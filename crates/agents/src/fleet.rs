@@ -303,6 +303,11 @@ fn pick(
     let free: Vec<u32> =
         free.filter(|(_, place)| is_usable(&there[place])).map(|(_, place)| *place).collect();
     if free.len() < n_any {
+        let refused = by_name.iter().filter(|(_, place)| !taken.contains(place));
+        let mut refused = refused.filter_map(|(name, place)| {
+            let refused = may_load(&there[place].here.permissions).err()?;
+            Some(format!("the agent {name}: {refused}"))
+        });
         let n_others = by_name.len() - taken.len() - free.len();
         let others = match n_others {
             0 => String::new(),
@@ -312,8 +317,9 @@ fn pick(
                 )
             }
         };
+        let remedy = refused.next().unwrap_or_else(|| "'dbdyno agents' lists them".to_owned());
         let why = format!(
-            "{n_any} agents are asked for, and {} are free{others} ({}): 'dbdyno agents' lists them",
+            "{n_any} agents are asked for, and {} are free{others} ({}): {remedy}",
             free.len(),
             known(&by_name)
         );

@@ -650,6 +650,12 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         let (change, committed) = (13_001, 13_000);
         made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
     });
+    raises("commits_not_delivered", Severity::Note, |made| {
+        made.fact("processes", "process_1_clients", "readers 4");
+        made.fact("processes", "process_1_lost_at", "31.5 s: it has left");
+        let (change, committed) = (13_001, 13_000);
+        made.more.push(Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 });
+    });
     raises("server_commit_count_low", Severity::Warning, |made| {
         made.fact("commits", "server_counter", "xact_commit");
         made.fact("commits", "server_change", "12999");
