@@ -118,6 +118,14 @@ const EXAMPLES: &[Examples] = &[
             "runs import runs.dbdyno --store new.sqlite",
         ],
     ),
+    (
+        "runs push",
+        &[
+            "runs push https://bench.example:8421",
+            "runs push https://bench.example:8421 last",
+            "runs push https://bench.example:8421 build=1.2.7",
+        ],
+    ),
     ("runs rm", &["runs rm last", "runs rm 1a2b3c4d 5e6f7a8b", "runs rm last --store old.sqlite"]),
     ("runs label", &["runs label last build=1.2.7", "runs label last build=", "runs label last"]),
     ("experiments", &["experiments", "experiments show last", "experiments resume last"]),
@@ -267,6 +275,34 @@ const EXAMPLES: &[Examples] = &[
         &["web start", "web start --listen 127.0.0.1:9000", "web start --store big.sqlite"],
     ),
     ("web stop", &["web stop", "web stop --store big.sqlite", "web stop --output json"]),
+    (
+        "web writer",
+        &["web writer add ci", "web writer list", "web writer remove ci --store big.sqlite"],
+    ),
+    (
+        "web writer add",
+        &[
+            "web writer add ci",
+            "web writer add ann --store big.sqlite",
+            "web writer add ci --tls-cert web.pem --tls-key web.key",
+        ],
+    ),
+    (
+        "web writer remove",
+        &[
+            "web writer remove ci",
+            "web writer remove ann",
+            "web writer remove ann --store big.sqlite",
+        ],
+    ),
+    (
+        "web writer list",
+        &[
+            "web writer list",
+            "web writer list --store big.sqlite",
+            "web writer list --store /srv/bench/runs.sqlite",
+        ],
+    ),
     ("web status", &["web status", "web status --store big.sqlite", "web status --output json"]),
     (
         "config",
