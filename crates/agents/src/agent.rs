@@ -23,7 +23,7 @@ use crate::conversation::Conversation;
 use crate::credentials::{self, Credentials};
 use crate::frame::Frame;
 use crate::lock;
-use crate::messages::{Answer, Ask, Here, Membership, Who, decode, encode};
+use crate::messages::{Answer, Ask, Here, Membership, Opening, Who, decode, encode};
 use crate::random_word;
 use crate::served::serve;
 use crate::subjects::{HERE, JOIN, JOINED, RENEW, WHO, from_agent, to_agent, word_for};
@@ -461,7 +461,13 @@ impl Worker {
     /// Serves a conversation on a thread of its own.
     fn serve(&self, word: &str, conversation: &Arc<Conversation>) {
         let mut has_begun = false;
-        let begin = &mut |what: &str| {
+        let begin = &mut |opening: &Opening| {
+            let what = &opening.asked_by;
+            // Any number of runs may monitor the host, also while clients are executed on it.
+            if opening.is_monitor {
+                self.say(format!("monitors this host for {what}"));
+                return Ok(());
+            }
             self.begin(what)?;
             has_begun = true;
             self.say(format!("executes {what}"));

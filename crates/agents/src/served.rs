@@ -14,12 +14,12 @@ use crate::messages::{Opening, decode};
 /// Time that a client process has to end, after which it is killed.
 const END_WITHIN: Duration = Duration::from_secs(3);
 
-/// Serves a conversation until it or the client process has ended. `begin` makes the agent busy, or
-/// fails with the reason why it cannot be. Returns how it ended.
+/// Serves a conversation until it or the client process has ended. `begin` makes the agent busy with
+/// what is asked, or fails with the reason why it cannot be. Returns how it ended.
 pub(crate) fn serve(
     conversation: &Arc<Conversation>,
     permissions: &Permissions,
-    begin: &mut dyn FnMut(&str) -> Result<(), String>,
+    begin: &mut dyn FnMut(&Opening) -> Result<(), String>,
 ) -> String {
     match opened(conversation, permissions, begin) {
         Ok((link, peer)) => pass(conversation, link, peer),
@@ -31,7 +31,7 @@ pub(crate) fn serve(
 fn opened(
     conversation: &Conversation,
     permissions: &Permissions,
-    begin: &mut dyn FnMut(&str) -> Result<(), String>,
+    begin: &mut dyn FnMut(&Opening) -> Result<(), String>,
 ) -> Result<(Link, Box<dyn Peer>), String> {
     let first = conversation.receive().ok_or("the run has ended")?;
     let opening: Opening = decode(&first).ok_or("the run is of another version")?;
@@ -42,10 +42,7 @@ fn opened(
             opening.version
         ));
     }
-    // Any number of runs may monitor the host, also while clients are executed on it.
-    if !opening.is_monitor {
-        begin(&opening.asked_by)?;
-    }
+    begin(&opening)?;
     let permissions = permissions.for_work(opening.is_monitor);
     start_limited(&permissions).map_err(|error| format!("no process can be started: {error}"))
 }

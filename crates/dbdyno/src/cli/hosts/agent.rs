@@ -64,7 +64,7 @@ fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         false => "no",
     };
     shell.print(&format!(
-        "connects to       {} (it opens no port)\n\
+        "connects to       {} (not tried now; it opens no port)\n\
          joins             {found}\n\
          keeps its key in  {folder}\n\
          loads servers     {servers}\n\
