@@ -14,8 +14,8 @@ use crate::messages::{Opening, decode};
 /// Time that a client process has to end, after which it is killed.
 const END_WITHIN: Duration = Duration::from_secs(3);
 
-/// Serves a conversation until it or the client process has ended. `begin` makes the agent busy with
-/// what is asked, or fails with the reason why it cannot be. Returns how it ended.
+/// Serves a conversation until it or the client process has ended. `begin` makes the agent busy
+/// with what is asked, or fails with the reason why it cannot be. Returns how it ended.
 pub(crate) fn serve(
     conversation: &Arc<Conversation>,
     permissions: &Permissions,
