@@ -282,6 +282,15 @@ fn an_agent_that_is_killed_fails_the_run_or_is_marked() {
     // The other agent has its whole half.
     let offered = number(&report, "counts.offered");
     assert!((1800.0..3600.0).contains(&offered), "{offered}");
+
+    agents[1] = hub.agent("gen2", &[]);
+    let mut run = hub.begin("gen1,gen2", &["--duration=1h", "--agent-loss=mark"]);
+    until_measured(&mut run);
+    agents.iter_mut().for_each(Started::kill);
+    // Without any agent there is nothing to go on with, and what was measured has its time.
+    let report = report_of(run.end().code(FAILED));
+    let seconds = number(&report, "measured_seconds");
+    assert!((1.0..3600.0).contains(&seconds), "{seconds}");
 }
 
 #[test]
