@@ -377,7 +377,6 @@ impl Worker {
             n_cpus: this_host::n_cpus(),
             load: this_host::load(),
             busy_with: self.busy_with().clone(),
-            allows: self.permissions.to_string(),
             permissions: self.permissions.clone(),
         }
     }

@@ -80,8 +80,8 @@ impl fmt::Display for Address {
 /// A message that the broker has delivered to this side.
 pub(crate) struct Message<'a> {
     pub(crate) subject: &'a str,
-    /// Whether this is the broker's report of "no responders" (status 503) to a message whose reply
-    /// subject this is.
+    /// Whether the broker reports that a published message had no responders (NATS status 503). The
+    /// report arrives on the reply subject of that message.
     pub(crate) has_no_responder: bool,
     pub(crate) bytes: &'a [u8],
 }

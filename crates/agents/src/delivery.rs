@@ -136,13 +136,13 @@ pub(crate) struct Inbox {
 /// Effect of a received part.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// It completes this message. Acknowledge it.
+    /// Last part of this message, which is complete. The receiver acknowledges it.
     Message(Vec<u8>),
-    /// It is not the last part of its message. Acknowledge it.
+    /// Part of a message that is not complete. The receiver acknowledges it.
     Incomplete,
-    /// It has arrived before. Acknowledge it again.
+    /// Retransmitted part that had arrived. The receiver acknowledges it again.
     Duplicate,
-    /// An earlier part is missing. Send [`Inbox::nack`].
+    /// Part after a gap. The receiver sends [`Inbox::nack`].
     Gap,
     /// The message is larger than 256 MiB.
     TooLarge,

@@ -143,7 +143,6 @@ mod tests {
                 n_cpus: 2,
                 load: 0.0,
                 busy_with: busy_with.map(str::to_owned),
-                allows: String::new(),
                 permissions: app::run::Permissions::default(),
             };
             desk.here(7, &encode(&here));

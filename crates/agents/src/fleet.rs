@@ -145,7 +145,7 @@ fn listed(answered: Answered) -> Listed {
         n_cpus: here.n_cpus,
         load: here.load,
         busy_with: here.busy_with,
-        allows: here.allows,
+        allows: here.permissions.to_string(),
         offset,
     }
 }
@@ -156,36 +156,44 @@ impl Hosts for Fleet {
         agents: &[AgentShare],
         may_load: &dyn Fn(&Permissions) -> Result<(), Error>,
     ) -> Result<Chosen, Error> {
-        let Connection { broker, desk, word } = self.connection()?;
+        let connection = self.connection()?;
         let began = wall_clock::now();
         let is_enough = |there: &BTreeMap<u32, Answered>| match pick(agents, there, may_load) {
             Ok(_) => true,
             Err(NotHad { is_busy, .. }) => !is_busy && began.elapsed() >= THERE_WITHIN,
         };
-        let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
+        let there = connection.desk.ask(&connection.broker, FREE_WITHIN, &is_enough);
         let places =
             pick(agents, &there, may_load).map_err(|not_had| Error::Failed(not_had.why))?;
-        let hosts = hosts_at(&places, &there);
-        let seats = seats(&places, &hosts);
-        let is_monitor = false;
-        let transport = Box::new(OverBroker { broker, desk, word, seats, is_monitor });
-        Ok(Chosen { hosts, transport })
+        Ok(chosen(connection, &places, &there, false))
     }
 
     fn choose_monitors(&self, names: &[String]) -> Result<Chosen, Error> {
-        let Connection { broker, desk, word } = self.connection()?;
+        let connection = self.connection()?;
         let began = wall_clock::now();
         let is_enough = |there: &BTreeMap<u32, Answered>| {
             pick_monitors(names, there).is_ok() || began.elapsed() >= THERE_WITHIN
         };
-        let there = desk.ask(&broker, FREE_WITHIN, &is_enough);
+        let there = connection.desk.ask(&connection.broker, FREE_WITHIN, &is_enough);
         let places = pick_monitors(names, &there).map_err(Error::Failed)?;
-        let hosts = hosts_at(&places, &there);
-        let seats = seats(&places, &hosts);
-        let is_monitor = true;
-        let transport = Box::new(OverBroker { broker, desk, word, seats, is_monitor });
-        Ok(Chosen { hosts, transport })
+        Ok(chosen(connection, &places, &there, true))
     }
+}
+
+/// Returns the hosts of the agents at these places, and how processes are started there: such as
+/// monitor the host, or such as execute clients.
+fn chosen(
+    connection: Connection,
+    places: &[u32],
+    there: &BTreeMap<u32, Answered>,
+    is_monitor: bool,
+) -> Chosen {
+    let Connection { broker, desk, word } = connection;
+    let hosts = hosts_at(places, there);
+    let seats = places.iter().zip(&hosts);
+    let seats = seats.map(|(place, host)| (*place, host.name.clone())).collect();
+    let transport = Box::new(OverBroker { broker, desk, word, seats, is_monitor });
+    Chosen { hosts, transport }
 }
 
 /// Describes the hosts of the agents at these places.
@@ -204,10 +212,6 @@ fn hosts_at(places: &[u32], there: &BTreeMap<u32, Answered>) -> Vec<AgentHost> {
         }
     });
     hosts.collect()
-}
-
-fn seats(places: &[u32], hosts: &[AgentHost]) -> Vec<(u32, String)> {
-    places.iter().zip(hosts).map(|(place, host)| (*place, host.name.clone())).collect()
 }
 
 /// Finds the places of the agents whose hosts are to be monitored. Fails with the reason for the
@@ -277,11 +281,10 @@ fn pick(
     there: &BTreeMap<u32, Answered>,
     may_load: &dyn Fn(&Permissions) -> Result<(), Error>,
 ) -> Result<Vec<u32>, NotHad> {
-    let ours = version_of_ours();
-    let is_usable = |answered: &Answered| {
-        let here = &answered.here;
-        let may = may_load(&here.permissions).is_ok();
-        here.busy_with.is_none() && here.version == ours && may
+    let is_usable = |Answered { here, .. }: &Answered| {
+        here.busy_with.is_none()
+            && has_our_version(here).is_ok()
+            && may_load(&here.permissions).is_ok()
     };
     let by_name = by_name(there);
     let mut taken = Vec::new();
@@ -421,7 +424,6 @@ mod tests {
                 n_cpus: 2,
                 load: 0.0,
                 busy_with: busy.map(str::to_owned),
-                allows: String::new(),
                 permissions: Permissions::default(),
             };
             (*place, Answered { here, offset: ClockOffset::of_exchange(0, 0, 0) })

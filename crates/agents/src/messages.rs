@@ -59,9 +59,7 @@ pub(crate) struct Here {
     pub(crate) load: f64,
     /// Description of the agent's present work; `None` if it is free.
     pub(crate) busy_with: Option<String>,
-    /// Servers, files and scripts that the agent allows, as text.
-    pub(crate) allows: String,
-    /// The same, for the choice of agents.
+    /// Servers, files and scripts that the agent allows, and whether its host may be monitored.
     pub(crate) permissions: Permissions,
 }
 

@@ -12,8 +12,7 @@ use std::sync::Arc;
 use analysis::report::Report;
 use engine::Stop;
 use model::{
-    Axis, EventLoopChoice, Experiment, Objective, PlacementChoice, Plan, Point, Rng, RunId, Seek,
-    Stream, Target,
+    Axis, Experiment, Objective, PlacementChoice, Plan, Point, Rng, RunId, Seek, Stream, Target,
 };
 use plan::SeekPlan;
 use plan::search_budget::budget_ns_for;
@@ -130,7 +129,7 @@ impl Search {
         let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
         let probed = runner.rehearse(stop, watcher).and_then(|()| {
             runner.place(stop, watcher)?;
-            let placement = (runner.plans[1].placement, runner.plans[1].event_loop);
+            let placement = runner.plans[1].placement;
             runner.plans.clear();
             runner.experiment.points.clear();
             let mut probes = Probes::new(&self, &strategy, placement, &runner.store)?;
@@ -149,7 +148,7 @@ impl Search {
 struct Probes<'s> {
     search: &'s Search,
     strategy: &'s SearchStrategy,
-    placement: (PlacementChoice, EventLoopChoice),
+    placement: PlacementChoice,
     known: Known,
     /// Valid probes (runs at one rate) so far, each with its report.
     made: Vec<(Probe, Report)>,
@@ -161,7 +160,7 @@ impl<'s> Probes<'s> {
     fn new(
         search: &'s Search,
         strategy: &'s SearchStrategy,
-        placement: (PlacementChoice, EventLoopChoice),
+        placement: PlacementChoice,
         store: &Store,
     ) -> Result<Probes<'s>, Error> {
         let mut known = Known::default();
@@ -181,7 +180,7 @@ impl Walk for Probes<'_> {
         let Some(planned) = planned else { return Ok(None) };
         let nth = self.made.len();
         let mut plan = self.search.plan(planned.at, planned.measure_ns)?;
-        (plan.placement, plan.event_loop) = self.placement;
+        plan.placement = self.placement;
         // Each probe has its own seed, so that probes share only the system.
         plan.seed = seed_of(plan.seed, nth);
         let seek_plan = &self.search.seek_plan;

@@ -148,7 +148,7 @@ impl Tuning {
         let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
         let mut configurations = Configurations::new(&self, store)?;
         let walked = runner.place(stop, watcher).and_then(|()| {
-            configurations.placement = (runner.plans[0].placement, runner.plans[0].event_loop);
+            configurations.placement = runner.plans[0].placement;
             runner.plans.truncate(1);
             runner.walk(&mut configurations, stop, watcher)
         });
@@ -168,7 +168,7 @@ fn defaults_of(tune_plan: &TunePlan) -> Vec<String> {
 struct Configurations<'t> {
     tuning: &'t Tuning,
     tuner: Tuner,
-    placement: (model::PlacementChoice, model::EventLoopChoice),
+    placement: model::PlacementChoice,
     valid: Outcomes,
     /// Reasons why trials failed, by configuration and repeat.
     failed: BTreeMap<(u32, u32), String>,
@@ -183,7 +183,7 @@ impl<'t> Configurations<'t> {
             tuning,
             tuner: tuning.tuner(),
             valid: outcomes_of(&tuning.tune_plan.tune, &trials),
-            placement: (model::PlacementChoice::Auto, model::EventLoopChoice::Auto),
+            placement: model::PlacementChoice::Auto,
             failed: BTreeMap::new(),
             attempts: 0,
         })
@@ -211,7 +211,7 @@ impl Walk for Configurations<'_> {
         for (index, levels) in course.configurations.iter().enumerate().skip(n_known) {
             let levels = levels.as_deref();
             let mut plan = self.tuning.plan(levels)?;
-            (plan.placement, plan.event_loop) = self.placement;
+            plan.placement = self.placement;
             added.push((index as u32, self.tuning.point(levels), plan));
         }
         let nth = course.made().count() as u64 + 1;

@@ -206,6 +206,14 @@ pub struct Group {
     pub parameters: Vec<(String, String)>,
 }
 
+impl Plan {
+    /// Returns the target of the plan, and those of groups that have another one.
+    pub fn targets(&self) -> impl Iterator<Item = Target> {
+        let beside = self.groups.iter().filter_map(|group| group.target_beside(&self.target));
+        std::iter::once(self.target.clone()).chain(beside)
+    }
+}
+
 impl Group {
     /// Returns the server of the group's clients if it is not the plan's target, `main`. User,
     /// password and database that its URL does not name are those of `main`; the password only for

@@ -125,6 +125,11 @@ fn found(
     server_or_why_not(found, facts)
 }
 
+/// Whether a fact of the monitor says that no process of a server is read.
+pub fn is_no_server(fact: &Fact) -> bool {
+    (fact.about.as_str(), fact.name.as_str()) == ("monitor", "server")
+}
+
 /// Returns the server with the function that finds its process. Without one, adds the fact that
 /// says why it is not read.
 fn server_or_why_not(

@@ -29,7 +29,7 @@ mod usage;
 pub mod wall_clock;
 
 pub use collector::{Collector, Make};
-pub use collectors::{Scope, start, start_for_other_host};
+pub use collectors::{Scope, is_no_server, start, start_for_other_host};
 
 pub use cpu_profiler::{CpuProfiler, ProfileScope, server_processes};
 pub use monitor::Monitor;

@@ -259,8 +259,7 @@ WHERE nopm IS NOT NULL;
 
 /// SQL of format version 11: digests of reports for histories, which are derived and may be
 /// missing, and outcomes of limits. No column of a digest is called `run`, so that it is not
-/// exported. `report_bytes` is the length
-/// of the report, by which a damaged one is noticed.
+/// exported. `report_bytes` is the length of the report, by which a damaged one is noticed.
 const VERSION_11: &str = r#"
 CREATE TABLE digest (
     number INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use analysis::Tally;
 use engine::{Job, Origin, Ran, Recorded, SampleHook};
 use model::{DbErrorKind, Event, Fact, FactValue, Host, MonitorScope, Placement, StopReason};
-use monitor::{Monitor, Scope, wall_clock};
+use monitor::{Monitor, Scope, is_no_server, wall_clock};
 
 use super::agents::{self, Agents, MONITORED, Monitored};
 use super::generator_facts::{facts_of, facts_of_connections};
@@ -223,11 +223,6 @@ fn both(one: Option<SampleHook>, other: Option<SampleHook>) -> Option<SampleHook
         })),
         (one, other) => one.or(other),
     }
-}
-
-/// Whether a fact says that the process of the server is not read.
-fn is_no_server(fact: &Fact) -> bool {
-    (fact.about.as_str(), fact.name.as_str()) == ("monitor", "server")
 }
 
 /// Gives the hosts that agents monitor their names in the run. The server's host is one of them, if

@@ -50,8 +50,10 @@ impl RunMember for Mark {
 
     fn not_begun(&mut self, run: &mut RunUnderWay<'_, '_>) {
         // The planned end would make later runs take this one for another that commits.
-        let ended = self.began_ms.map(|began_ms| others_since(run, began_ms));
-        drop(ended);
+        if let Some(began_ms) = self.began_ms {
+            let until_ms = wall_clock::unix_ms() as u64;
+            let _ = exchange(run, Span { began_ms, until_ms });
+        }
     }
 
     fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {

@@ -58,11 +58,10 @@ pub(super) async fn known(
 ) -> Result<Response, HttpError> {
     writer_of(&app, &headers)?;
     let known = app.read(move |store, _| {
-        let is_known = |id: &String| Ok(store.row(&RunId(id.clone()))?.is_some());
         let mut known = Vec::new();
-        for id in asked {
-            if is_known(&id).map_err(|error: StoreError| HttpError::from(error))? {
-                known.push(id);
+        for run in asked.into_iter().map(RunId) {
+            if store.row(&run)?.is_some() {
+                known.push(run.0);
             }
         }
         Ok(known)
@@ -75,11 +74,11 @@ pub(super) async fn push(State(app): State<App>, request: Request) -> Result<Res
     let writer = writer_of(&app, request.headers())?;
     let from = request.headers().get(FROM).and_then(|value| value.to_str().ok());
     let from = from.map(str::to_owned);
-    let too_large = |text: &str| HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, text);
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|bytes| bytes > FILE_BYTES_MAX) {
-        return Err(too_large("the file of runs is larger than 256 MiB: push fewer runs at once"));
+        let text = "the file of runs is larger than 256 MiB: push fewer runs at once";
+        return Err(HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
     }
     // One at a time, so that the memory for files has a limit.
     let _turn = app.0.pushes.lock().await;

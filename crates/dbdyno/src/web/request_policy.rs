@@ -147,17 +147,13 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Re
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
     let scheme = if app.0.auth.is_some() { "https" } else { "http" };
     let refused = |no: HttpError| Box::new(no.into_response());
-    asked_host(uri, headers, app.0.is_loopback)
-        .map_err(|(status, text)| HttpError::new(status, text))
-        .and_then(|host| match pushed::is_of_writer(uri.path()) {
-            // A page of another site has no token, and no browser sends one by itself.
-            true => Ok(()),
-            false => is_from_us(method, headers, scheme, host),
-        })
-        .map_err(refused)?;
+    let host = asked_host(uri, headers, app.0.is_loopback)
+        .map_err(|(status, text)| refused(HttpError::new(status, text)))?;
     if pushed::is_of_writer(uri.path()) {
+        // A page of another site has no token, and no browser sends one by itself.
         return Ok(Visitor::unknown(false));
     }
+    is_from_us(method, headers, scheme, host).map_err(refused)?;
     let Some(auth) = &app.0.auth else { return Ok(auth::anybody(headers, peer)) };
     if uri.path() == "/login" || uri.path().starts_with("/assets/") {
         return Ok(Visitor::unknown(true));

@@ -5,6 +5,7 @@
 use std::io;
 use std::sync::Arc;
 
+use engine::Origin;
 use model::{Event, Host, Placement, Source, StopReason};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -118,6 +119,11 @@ impl Output {
     /// then this client process ends too.
     pub(super) fn send(&self, message: &FromAgent) {
         let _ = send(self.0.as_ref(), message);
+    }
+
+    /// Sends the time of this process's clock, whose origin this is.
+    pub(super) fn send_clock(&self, origin: Origin) {
+        self.send(&FromAgent::Clock { unix_ns: origin.unix_ns() + origin.elapsed_ns() });
     }
 }
 

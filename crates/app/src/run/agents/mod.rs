@@ -422,10 +422,9 @@ impl Agents {
         let mut ran = ours;
         let is_marked = self.loss == AgentLoss::Mark;
         let goes_on = is_marked && self.list.iter().any(|agent| agent.end.is_some());
-        let loads = self.list.iter().filter(|agent| !agent.is_monitor);
-        if let Some(heard_ns) = loads.map(|agent| agent.heard_unix_ns).max()
-            && !goes_on
-            && self.list.iter().all(|agent| agent.end.is_none())
+        if !goes_on
+            && self.loads().all(|agent| agent.end.is_none())
+            && let Some(heard_ns) = self.loads().map(|agent| agent.heard_unix_ns).max()
         {
             // Nobody knows more of the load than what was heard.
             ran.measured_ns = heard_ns.saturating_sub(self.measured_unix_ns);

@@ -103,27 +103,20 @@ impl Permissions {
 
     /// Fails if the plan's target, or that of a group, is none that is allowed.
     pub(super) fn check_targets(&self, plan: &Plan, has_scripts: bool) -> Result<(), Error> {
-        let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
-        std::iter::once(plan.target.clone())
-            .chain(beside)
-            .try_for_each(|target| self.check_target(&target, has_scripts))
+        plan.targets().try_for_each(|target| self.check_target(&target, has_scripts))
     }
 
-    /// Fails if a server of the plan is none that is allowed. Files, which are those of the agent's
-    /// host, are checked there.
-    pub(super) fn check_network_targets(&self, plan: &Plan) -> Result<(), Error> {
-        let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
-        let is_network = |target: &Target| {
-            drivers::by_scheme(&target.scheme).is_ok_and(|entry| {
-                !entry.product.administration.is_in_process
-                    && target.hosts.iter().all(|host| !host.name.starts_with('/'))
-            })
-        };
-        let options = |target: Target| Target { options: Vec::new(), ..target };
-        std::iter::once(plan.target.clone())
-            .chain(beside)
-            .filter(is_network)
-            .try_for_each(|target| self.check_target(&options(target), false))
+    /// Fails if a server that the plan names by its host is none that is allowed. Files and sockets
+    /// are those of the agent's host, and checked there.
+    pub(super) fn check_servers(&self, plan: &Plan) -> Result<(), Error> {
+        plan.targets().try_for_each(|target| {
+            // A managed server is known by its address once it runs.
+            let Ok(entry) = drivers::by_scheme(&target.scheme) else { return Ok(()) };
+            match self.forbidden_host(&target, entry) {
+                Some(host) if !host.name.starts_with('/') => Err(refused_host(&host)),
+                _ => Ok(()),
+            }
+        })
     }
 
     fn check_target(&self, target: &Target, has_scripts: bool) -> Result<(), Error> {
@@ -141,8 +134,19 @@ impl Permissions {
             }
             return (entry.file)(target).map_or(Ok(()), |path| self.check_file(&path));
         }
-        if target.option("socket").is_some_and(|path| !path.is_empty()) {
-            return Ok(());
+        match self.forbidden_host(target, entry) {
+            Some(host) if host.name.starts_with('/') => self.check_file(Path::new(&host.name)),
+            Some(host) => Err(refused_host(&host)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the first host of a target that is not allowed, with its port; `None` if all are, or
+    /// if the target is a file or a socket.
+    fn forbidden_host(&self, target: &Target, entry: &drivers::Entry) -> Option<Host> {
+        let has_socket = target.option("socket").is_some_and(|path| !path.is_empty());
+        if entry.product.administration.is_in_process || has_socket {
+            return None;
         }
         let port = entry.local_server.map(|server| server.port);
         let default = Host { name: "localhost".to_owned(), port: None };
@@ -150,15 +154,8 @@ impl Permissions {
             [] => std::slice::from_ref(&default),
             hosts => hosts,
         };
-        match hosts.iter().find(|host| !self.allows_host(host, port)) {
-            Some(host) if host.name.starts_with('/') => self.check_file(Path::new(&host.name)),
-            Some(host) => {
-                let port = host.port.or(port);
-                let host = Host { port, ..host.clone() };
-                Err(refused(format!("may not load {host}"), &host.to_string()))
-            }
-            None => Ok(()),
-        }
+        let forbidden = hosts.iter().find(|host| !self.allows_host(host, port))?;
+        Some(Host { port: forbidden.port.or(port), ..forbidden.clone() })
     }
 
     fn allows_host(&self, host: &Host, default_port: Option<u16>) -> bool {
@@ -195,6 +192,10 @@ impl fmt::Display for Permissions {
             false => f.write_str(&all.join(", ")),
         }
     }
+}
+
+fn refused_host(host: &Host) -> Error {
+    refused(format!("may not load {host}"), &host.to_string())
 }
 
 fn refused(what: String, word: &str) -> Error {

@@ -108,9 +108,7 @@ fn obey(
 ) {
     while let Some(order) = receive(incoming.as_mut()) {
         match order {
-            ToAgent::ReadClock => {
-                output.send(&FromAgent::Clock { unix_ns: origin.unix_ns() + origin.elapsed_ns() });
-            }
+            ToAgent::ReadClock => output.send_clock(origin),
             ToAgent::Start { unix_ns, ahead_ns } => {
                 stop.set_clock_ahead(ahead_ns);
                 let _ = begin.send(unix_ns);

@@ -50,13 +50,10 @@ impl Processes {
         let (monitors, to_monitors) =
             choose(!monitors_of.is_empty(), &|| hosts.choose_monitors(monitors_of))?;
         let (hosts, chosen) = choose(!hosts_of.is_empty(), &|| {
-            hosts.choose(hosts_of, &|permissions| permissions.check_network_targets(plan))
+            hosts.choose(hosts_of, &|permissions| permissions.check_servers(plan))
         })?;
         if let Some(far) = hosts.iter().find(|host| !host.is_here) {
-            let beside = plan.groups.iter().filter_map(|group| group.target_beside(&plan.target));
-            for target in std::iter::once(plan.target.clone()).chain(beside) {
-                may_reach(far, &target)?;
-            }
+            plan.targets().try_for_each(|target| may_reach(far, &target))?;
         }
         Ok(Processes { hosts, chosen, monitors, to_monitors })
     }

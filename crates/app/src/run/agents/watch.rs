@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Origin;
-use model::{Event, Fact};
+use model::Event;
 
 use super::link::Incoming;
 use super::message::{FromAgent, Output, ToAgent, WatchJob, receive};
@@ -37,7 +37,7 @@ pub(super) fn watch(
     let clock = output.clone();
     let obeying = named.spawn(move || obey(incoming, origin, &clock, &order))?;
     let (mut monitor, facts) = monitor::start_for_other_host(&job.hosts, job.programs);
-    let has_server = !facts.iter().any(is_no_server);
+    let has_server = !facts.iter().any(monitor::is_no_server);
     let tell = &mut |event: Event| output.send(&FromAgent::Event(event));
     facts.into_iter().for_each(|fact| tell(Event::Fact(fact)));
     output.send(&FromAgent::Watches { has_server });
@@ -66,16 +66,9 @@ pub(super) fn watch(
 fn obey(mut incoming: Box<dyn Incoming>, origin: Origin, output: &Output, order: &Sender<ToAgent>) {
     while let Some(message) = receive(incoming.as_mut()) {
         match message {
-            ToAgent::ReadClock => {
-                output.send(&FromAgent::Clock { unix_ns: origin.unix_ns() + origin.elapsed_ns() });
-            }
+            ToAgent::ReadClock => output.send_clock(origin),
             message => drop(order.send(message)),
         }
     }
     exit(0);
-}
-
-/// Whether a fact says that the server's process is not read.
-fn is_no_server(fact: &Fact) -> bool {
-    (fact.about.as_str(), fact.name.as_str()) == ("monitor", "server")
 }
