@@ -59,6 +59,11 @@ impl<'t> Machine<'t> {
         Machine::monitored(tally).find(|machine| machine.agent == Some(&agent))
     }
 
+    /// Returns the machine of the server: that of the generator, unless an agent monitored another.
+    pub(crate) fn of_server(tally: &'t Tally) -> Machine<'t> {
+        Machine::of_server_elsewhere(tally).unwrap_or(Machine::OURS)
+    }
+
     /// Returns the subject of gauges or facts of this machine: `db1/machine` for `machine`.
     pub(crate) fn about(self, subject: &str) -> String {
         self.agent.map_or_else(|| subject.to_owned(), |agent| format!("{agent}/{subject}"))
@@ -96,10 +101,13 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Whether an agent that executes clients was lost while the run went on.
-pub(crate) fn has_lost_agent(tally: &Tally) -> bool {
-    let mut facts = tally.facts.iter().filter(|fact| fact.about == "processes");
-    facts.any(|fact| fact.name.ends_with("_lost_at"))
+/// Returns when and how an agent that executes clients was lost while the run went on; `None` if
+/// none was.
+pub(crate) fn lost_agent(tally: &Tally) -> Option<&FactValue> {
+    let fact =
+        |process: u32, name: &str| tally.fact("processes", &format!("process_{process}_{name}"));
+    let mut processes = (1..).take_while(|process| fact(*process, "clients").is_some());
+    processes.find_map(|process| fact(process, "lost_at"))
 }
 
 /// Whether the server's host is that of some clients, which an agent there executed.

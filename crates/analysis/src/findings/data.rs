@@ -151,7 +151,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     let others = tally.fact("commits", "runs_meanwhile").map(|others| others.to_string());
-    let has_lost_agent = host::has_lost_agent(tally);
+    let has_lost_agent = host::lost_agent(tally).is_some();
     let miscounted = |check: Crosscheck| match &others {
         _ if has_lost_agent && check.change >= signed_count(check.committed) => {
             Data::Undelivered { check }

@@ -25,8 +25,8 @@ const CHANGES_SHOWN_MAX: usize = 8;
 enum EnvironmentFinding {
     SettingsChanged { changes: Vec<String> },
     DebugBuild,
-    NoisyMachine { percent: f64, of: String },
-    OtherCpuLoad { percent: f64, processors: f64, of: String },
+    NoisyMachine { percent: f64, machine: String },
+    OtherCpuLoad { percent: f64, processors: f64, machine: String },
     Embedded,
     SameHost,
     AgentLost { at: String },
@@ -74,11 +74,11 @@ impl EnvironmentFinding {
                 "dbdyno was built without optimisation: its overhead is part of the figures."
                     .to_owned()
             }
-            Is::NoisyMachine { percent, of } => {
-                format!("Other virtual machines took {percent:.1} % of {of}'s CPU time (steal).")
-            }
-            Is::OtherCpuLoad { percent, processors, of } => format!(
-                "Other programs took at least {percent:.0} % of {of}'s CPU time ({} of \
+            Is::NoisyMachine { percent, machine } => format!(
+                "Other virtual machines took {percent:.1} % of {machine}'s CPU time (steal)."
+            ),
+            Is::OtherCpuLoad { percent, processors, machine } => format!(
+                "Other programs took at least {percent:.0} % of {machine}'s CPU time ({} of \
                  {processors} processors, user time alone).",
                 significant(percent / 100.0 * processors, 2)
             ),
@@ -136,7 +136,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         Machine::all(tally).find_map(|machine| noisy_machine(tally, machine)),
         Machine::all(tally).find_map(|machine| other_cpu_load(tally, machine)),
         clocks_differ(tally),
-        agent_lost(tally),
+        host::lost_agent(tally).map(|at| EnvironmentFinding::AgentLost { at: at.to_string() }),
         monitor_lost(tally),
         host(tally),
         CommitRisk::read(|about, name| tally.fact(about, name)).map(EnvironmentFinding::NotDurable),
@@ -189,8 +189,8 @@ fn noisy_machine(tally: &Tally, machine: Machine<'_>) -> Option<EnvironmentFindi
             values.iter().sum::<f64>() / values.len() as f64
         }
     };
-    let of = machine.title().to_owned();
-    (percent > STEAL_PERCENT_MAX).then_some(EnvironmentFinding::NoisyMachine { percent, of })
+    let machine = machine.title().to_owned();
+    (percent > STEAL_PERCENT_MAX).then_some(EnvironmentFinding::NoisyMachine { percent, machine })
 }
 
 /// Returns a finding if programs other than the generator and the server used much of a machine's
@@ -199,21 +199,12 @@ fn other_cpu_load(tally: &Tally, machine: Machine<'_>) -> Option<EnvironmentFind
     let processors = machine.processors(tally)?;
     let seconds = others_cpu::by_second(tally, machine)?;
     let percent = seconds.values().map(|cpu| cpu.others).sum::<f64>() / seconds.len() as f64;
-    let of = machine.title().to_owned();
+    let machine = machine.title().to_owned();
     (percent > OTHERS_PERCENT_MAX).then_some(EnvironmentFinding::OtherCpuLoad {
         percent,
         processors,
-        of,
+        machine,
     })
-}
-
-/// Returns a finding if an agent was lost while the run went on; `None` if none was.
-fn agent_lost(tally: &Tally) -> Option<EnvironmentFinding> {
-    let fact =
-        |process: u32, name: &str| tally.fact("processes", &format!("process_{process}_{name}"));
-    let mut processes = (1..).take_while(|process| fact(*process, "clients").is_some());
-    let at = processes.find_map(|process| fact(process, "lost_at"))?;
-    Some(EnvironmentFinding::AgentLost { at: at.to_string() })
 }
 
 /// Returns a finding if an agent that monitored its host was lost; `None` if none was.

@@ -268,7 +268,7 @@ pub(super) fn dips(
     }
     let transactions = Transactions::from_tally(tally);
     let is_dip = transactions.stand_out(tally);
-    let machine = Machine::of_server_elsewhere(tally).unwrap_or(Machine::OURS);
+    let machine = Machine::of_server(tally);
     let machine = MachineOfServer {
         gauges: format!("{}.", machine.about("machine")),
         processors: machine.processors(tally),

@@ -96,18 +96,14 @@ impl Report {
     }
 
     fn busy_cpus(&self, tally: &Tally) -> Option<(Limit, String)> {
-        let machines = self.gauges.iter().filter(|gauge| gauge.name == "cpu_idle");
-        let known: Vec<String> = Machine::all(tally).map(|one| one.about("machine")).collect();
-        let busy = machines.filter(|gauge| known.contains(&gauge.about));
-        let busy =
-            busy.filter_map(|gauge| Some((&gauge.about, 100.0 - self.idle_percent(&gauge.about)?)));
-        let (about, percent) = busy
+        let idle = |machine: Machine<'_>| self.idle_percent(&machine.about("machine"));
+        let (machine, percent) = Machine::all(tally)
+            .filter_map(|machine| Some((machine, 100.0 - idle(machine)?)))
             .filter(|(_, percent)| *percent >= CPU_BUSY_PERCENT_MIN)
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let machine = Machine::monitored(tally).find(|machine| machine.about("machine") == **about);
-        let shares = self.shares_of_cpu(tally, machine.unwrap_or(Machine::OURS), percent);
+        let shares = self.shares_of_cpu(tally, machine, percent);
         let percent = percent_text(percent);
-        if let Some(machine) = machine {
+        if machine != Machine::OURS {
             let is_servers = Machine::of_server_elsewhere(tally) == Some(machine);
             let is_generators = machine.has_clients(tally) && !is_servers;
             let limit = if is_generators { Limit::Generator } else { Limit::Cpu };
@@ -132,8 +128,9 @@ impl Report {
         }
     }
 
-    /// Describes who used the CPUs of a machine, which were busy for `busy_percent` of the time: `
-    /// (server 62 %, dbdyno 31 %, others and interrupts 6.9 %)`; empty if it is not known.
+    /// Describes who used the CPUs of a machine, which were busy for `busy_percent` of the time, in
+    /// brackets: `(server 62 %, dbdyno 31 %, others and interrupts 6.9 %)`; empty if that is not
+    /// known.
     fn shares_of_cpu(&self, tally: &Tally, machine: Machine<'_>, busy_percent: f64) -> String {
         let Some(processors) = machine.processors(tally) else { return String::new() };
         let share = |(about, name): (&str, &'static str)| {
@@ -168,20 +165,18 @@ impl Report {
 
     fn busy_disk(&self, tally: &Tally) -> Option<(Limit, String)> {
         // The disks of a generator do not limit a server on another machine.
-        let machine = Machine::of_server_elsewhere(tally).unwrap_or(Machine::OURS);
+        let machine = Machine::of_server(tally);
         let about = machine.about("machine");
         let disks = self.gauges.iter().filter(|gauge| gauge.about == about);
-        let disks = disks.filter_map(|gauge| {
-            Some((&gauge.about, gauge.name.strip_prefix("disk_busy/")?, gauge.mean?))
-        });
-        let (about, disk, percent) = disks
-            .filter(|(_, _, percent)| *percent >= DISK_BUSY_PERCENT_MIN)
-            .max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let (disk, percent) = disks
+            .filter_map(|gauge| Some((gauge.name.strip_prefix("disk_busy/")?, gauge.mean?)))
+            .filter(|(_, percent)| *percent >= DISK_BUSY_PERCENT_MIN)
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
         let host = match machine == Machine::OURS {
             true => String::new(),
             false => format!(" of {}", machine.title()),
         };
-        let latency = self.mean(about, &format!("disk_latency/{disk}"));
+        let latency = self.mean(&about, &format!("disk_latency/{disk}"));
         let latency = latency.map_or_else(String::new, |ms| {
             format!(", {} ms per request", model::numbers::significant(ms, 3))
         });

@@ -73,21 +73,20 @@ fn rows(report: &Report) -> Vec<(String, String)> {
         }
     }
     // Machines that agents monitor: `db1/machine`, and servers there: `db1/server`.
-    for about in machines_elsewhere(report) {
-        let label = about.strip_suffix(MACHINE).and_then(|prefix| prefix.strip_suffix('/'));
-        all.extend(of_machine(label.unwrap_or_default(), about));
-        let server = format!("{}/server", label.unwrap_or_default());
-        all.push(("", process(report, &server)));
+    for agent in monitoring_agents(report) {
+        all.extend(of_machine(agent, &format!("{agent}/{MACHINE}")));
+        all.push(("", process(report, &format!("{agent}/server"))));
     }
     all.extend([("server", process(report, "server")), ("database", database(report))]);
     let shown = all.into_iter().filter(|(_, words)| !words.is_empty());
     shown.map(|(label, words)| (label.to_owned(), words)).collect()
 }
 
-/// Returns the subjects of the gauges of machines that agents monitored, such as `db1/machine`.
-fn machines_elsewhere(report: &Report) -> BTreeSet<&str> {
+/// Returns the names of the agents that monitored their machines, such as `db1` for the gauges of
+/// `db1/machine`.
+fn monitoring_agents(report: &Report) -> BTreeSet<&str> {
     let abouts = report.gauges.iter().map(|gauge| gauge.about.as_str());
-    abouts.filter(|about| about.strip_suffix(MACHINE).is_some_and(|p| p.ends_with('/'))).collect()
+    abouts.filter_map(|about| about.strip_suffix(MACHINE)?.strip_suffix('/')).collect()
 }
 
 /// Prefixes of the names of gauges of single threads, with titles.
