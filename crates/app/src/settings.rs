@@ -1,8 +1,15 @@
-//! Changes settings of servers that dbdyno did not start, by SQL for a run, and restores them.
+//! Changes settings of servers that dbdyno did not start, for a run, and restores them: by SQL, or
+//! by the file that a server reads at its start.
 //!
 //! Before a setting is changed, its old value is written to the restore journal on disk; the entry
 //! is removed when the setting was restored and its value read back. Not here: settings of managed
 //! servers, which are set when the server starts, and the choice of values (experiment, run).
+
+mod at_start;
+mod here;
+mod momentary;
+mod restore;
+mod session;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,219 +19,33 @@ use analysis::Tally;
 use drivers::server_of;
 use engine::Stop;
 use model::{
-    ChangedSetting, Database, DbError, DbErrorKind, Event, Fact, Finding, Plan, Row, SettingsBySql,
-    Severity, Target, Value, is_same_value,
+    ChangedSetting, Database, Event, Fact, Finding, Plan, Severity, Target, is_same_value,
 };
 use monitor::wall_clock;
-use store::Store;
+use store::{Changed, Store};
 
-use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::finding::not_made;
 use crate::interruptible::{run_interruptible, run_unless_asked_twice};
 use crate::open::open;
 use crate::watcher::Watcher;
 
-/// Longest time that a server may take to apply a new setting, in milliseconds; after it, the
-/// change fails.
-const TAKEN_UP_MS: u128 = 10_000;
-/// Interval of checks whether the server has applied a setting, in milliseconds.
-const LOOK_EVERY_MS: u64 = 10;
+use self::at_start::FilesOfServers;
+use self::session::{Found, SettingsSession, Way, is_back, is_ours};
+
+pub use self::at_start::ServerRestart;
+pub(crate) use self::momentary::Momentary;
+pub use self::restore::{
+    Fate, Left, RestoreOptions, Restored, forget, forget_files, left, left_files, restore,
+    restore_file,
+};
+pub(crate) use self::session::with_user;
+
 /// Longest time for restoring settings after the user asked to stop; settings that are not restored
 /// by then stay in the restore journal.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A server's setting as the server reports it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
-    name: String,
-    /// Value of the setting that new sessions get.
-    value: String,
-    /// Value that an earlier SQL statement has stored so that it survives a server restart; `None`
-    /// if there is none.
-    kept: Option<String>,
-    /// Reason why SQL cannot change the setting; `None` if it can.
-    fixed: Option<String>,
-}
-
-/// A session that reads and changes the settings of a server.
-struct SettingsSession {
-    session: AdminSession,
-    by: SettingsBySql,
-    target: Target,
-}
-
-impl SettingsSession {
-    /// Connects to the server of a target. Fails if the database has no server settings.
-    fn at(database: &dyn Database, target: &Target) -> Result<SettingsSession, Error> {
-        let name = database.dialect().name;
-        let by = database.administration().settings;
-        let by = by.ok_or_else(|| Error::Usage(format!("{name} has no settings of a server")))?;
-        Ok(SettingsSession { session: AdminSession::at(database)?, by, target: target.clone() })
-    }
-
-    /// Reads a setting. Fails if the server has no such setting; the error names another spelling
-    /// that exists.
-    fn look(&mut self, name: &str) -> Result<Found, Error> {
-        if let Some(found) = self.find(name)? {
-            return Ok(found);
-        }
-        let remedy = match self.by.other_name(name) {
-            Some(other) if self.find(other)?.is_some() => {
-                format!(": it calls it {other}, so use server.{other}")
-            }
-            _ => String::new(),
-        };
-        Err(Error::Usage(format!(
-            "server.{name}: {} has no setting of that name for all sessions{remedy}",
-            self.target
-        )))
-    }
-
-    /// Reads a setting; `None` if the server has no such setting.
-    fn find(&mut self, name: &str) -> Result<Option<Found>, Error> {
-        let mut found = None;
-        let mut tell = |row: &dyn Row| {
-            let optional = |column: usize| match row.width() > column {
-                true if row.value(column) != Value::Null => row.text(column).map(str::to_owned),
-                _ => Ok(String::new()),
-            };
-            let is_there = |column: usize| row.width() > column && row.value(column) != Value::Null;
-            found = Some(Found {
-                name: row.text(0)?.to_owned(),
-                value: optional(1)?,
-                kept: is_there(2).then(|| optional(2)).transpose()?,
-                fixed: is_there(3).then(|| optional(3)).transpose()?,
-            });
-            Ok(())
-        };
-        let asked = self.session.read(&(self.by.look)(name), &mut tell);
-        asked.map_err(|db_error| self.refused(name, db_error, "be read"))?;
-        Ok(found)
-    }
-
-    /// Checks that a setting can be changed by SQL, without changing it. Fails if it cannot.
-    fn probe(&mut self, found: &Found) -> Result<(), Error> {
-        if let Some(why) = &found.fixed {
-            return Err(Error::Usage(format!(
-                "server.{}: {why}, so SQL cannot set it on {}; use a managed server (--target \
-                 managed:...)",
-                found.name, self.target
-            )));
-        }
-        match (self.by.probe)(&found.name) {
-            sql if sql.is_empty() => Ok(()),
-            sql => self
-                .session
-                .write(&sql)
-                .map(drop)
-                .map_err(|db_error| self.refused(&found.name, db_error, "be set by SQL")),
-        }
-    }
-
-    /// Sets a setting for new sessions, waits until the server has applied it, and returns what the
-    /// server reports then.
-    fn set(&mut self, name: &str, value: &str) -> Result<Found, Error> {
-        let mut first = None;
-        for sql in (self.by.set)(name, value) {
-            match self.session.write(&sql) {
-                Ok(_) => {
-                    self.take_up(name)?;
-                    return self.look(name);
-                }
-                Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
-                // Report the error of the first spelling, which is the most likely one.
-                Err(db_error) => first = first.or(Some(db_error)),
-            }
-        }
-        let db_error = first.unwrap_or_else(|| DbError::new(DbErrorKind::Other, "nothing to say"));
-        Err(self.refused(name, db_error, &format!("be set to '{value}'")))
-    }
-
-    fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Error> {
-        let name = &setting.name;
-        let unset = (self.by.unset)(name);
-        match &setting.kept_before {
-            Some(kept) => self.set(name, kept).map(drop)?,
-            None if unset.is_empty() => self.set(name, &setting.before).map(drop)?,
-            None => {
-                let said = self.session.write(&unset).map(drop);
-                said.map_err(|db_error| self.refused(name, db_error, "be restored"))?;
-                self.take_up(name)?;
-            }
-        }
-        let found = self.look(name)?;
-        match is_back(setting, &found) {
-            true => Ok(()),
-            false => Err(Error::Failed(format!(
-                "{setting} is {} after it was restored to {}",
-                found.value, setting.before
-            ))),
-        }
-    }
-
-    /// Makes the server reload its configuration if that is needed for changed settings, and waits
-    /// until it has.
-    fn take_up(&mut self, name: &str) -> Result<(), Error> {
-        if self.by.take_up.is_empty() {
-            return Ok(());
-        }
-        let before = self.word(self.by.taken_up)?;
-        let asked = self.session.read(self.by.take_up, &mut |_| Ok(()));
-        asked.map_err(|db_error| self.refused(name, db_error, "be taken up"))?;
-        let began = wall_clock::now();
-        while self.word(self.by.taken_up)? == before {
-            if began.elapsed().as_millis() > TAKEN_UP_MS {
-                return Err(Error::Failed(format!(
-                    "{} does not reload its configuration: see its log",
-                    self.target
-                )));
-            }
-            wall_clock::rest_ms(LOOK_EVERY_MS);
-        }
-        Ok(())
-    }
-
-    fn word(&mut self, sql: &str) -> Result<String, Error> {
-        let mut word = String::new();
-        self.session.read(sql, &mut |row: &dyn Row| {
-            word = row.text(0)?.to_owned();
-            Ok(())
-        })?;
-        Ok(word)
-    }
-
-    fn refused(&self, name: &str, db_error: DbError, what: &str) -> Error {
-        if db_error.kind.breaks_session() {
-            return db_error.into();
-        }
-        let target = &self.target;
-        let mend = match db_error.kind {
-            DbErrorKind::Denied => format!("; {}", with_user(&(self.by.if_denied)(name), target)),
-            _ => String::new(),
-        };
-        Error::Usage(format!("server.{name} of {target} cannot {what}: {db_error}{mend}"))
-    }
-}
-
-/// Replaces `{user}` in SQL by the user name of a target.
-pub(crate) fn with_user(sql: &str, target: &Target) -> String {
-    sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
-}
-
-/// Returns true if a setting has the value again that it had before dbdyno changed it.
-fn is_back(setting: &ChangedSetting, found: &Found) -> bool {
-    found.value == setting.before && found.kept == setting.kept_before
-}
-
-/// Returns true if a setting has the value that dbdyno has set or was about to set, so that nobody
-/// else has changed it since.
-fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
-    let asked = &setting.asked;
-    setting.now.as_ref() == Some(&found.value)
-        || found.kept.as_ref() == Some(asked)
-        || is_same_value(asked, &found.value)
-}
+/// Longest time for restarting servers with restored files after the user asked to stop.
+const RESTART_PATIENCE: Duration = Duration::from_secs(400);
 
 /// Settings that a run or an experiment has changed and must restore, which are in the restore
 /// journal.
@@ -235,6 +56,9 @@ pub(crate) struct SettingsGuard {
     /// Targets of the servers whose settings are changed. Passwords are only here, not in the
     /// restore journal.
     targets: Vec<Target>,
+    /// How servers are restarted; `None` if they may not be.
+    restart: Option<ServerRestart>,
+    files: FilesOfServers,
 }
 
 /// Settings that were changed, as they are reported in a run.
@@ -247,6 +71,14 @@ pub(crate) struct Set {
 }
 
 impl Set {
+    /// Adds a setting as the server reports it after it was set to `asked`.
+    fn add(&mut self, now: &Found, asked: &str, target: &Target) {
+        if !is_same_value(asked, &now.value) {
+            self.differs.push(adjusted_note(&now.name, asked, target, &now.value));
+        }
+        self.facts.push(Fact::new("setting", &now.name, &now.value));
+    }
+
     /// Converts the result into events for the run, and shows its notes to the user through
     /// `watcher`.
     pub(crate) fn into_events(self, watcher: &mut dyn Watcher) -> Vec<Event> {
@@ -274,9 +106,20 @@ pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, shown: &st
 
 impl SettingsGuard {
     /// Creates a guard that has changed no settings. `purpose` names the run or experiment in the
-    /// restore journal.
-    pub(crate) fn new(store: &Path, purpose: String) -> SettingsGuard {
-        SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
+    /// restore journal. Without `restart`, settings that need one are refused.
+    pub(crate) fn new(
+        store: &Path,
+        purpose: String,
+        restart: Option<ServerRestart>,
+    ) -> SettingsGuard {
+        SettingsGuard {
+            store: store.to_owned(),
+            purpose,
+            held: Vec::new(),
+            targets: Vec::new(),
+            restart,
+            files: FilesOfServers::default(),
+        }
     }
 
     /// Sets the settings in `wanted` on the server of `target`, and restores settings that were
@@ -288,7 +131,8 @@ impl SettingsGuard {
         wanted: &[(String, String)],
     ) -> Result<Set, Error> {
         let server = server_of(target);
-        if wanted.is_empty() && !self.held.iter().any(|held| held.server == server) {
+        let holds = self.held.iter().any(|held| held.server == server);
+        if wanted.is_empty() && !holds && !self.files.is_changed(&server) {
             return Ok(Set::default());
         }
         let store = Store::open(&self.store)?;
@@ -298,10 +142,13 @@ impl SettingsGuard {
         let mut session = SettingsSession::at(database, target)?;
         let found = wanted.iter().map(|(name, _)| session.look(name));
         let found: Vec<Found> = found.collect::<Result<_, _>>()?;
-        let is_wanted = |held: &ChangedSetting| found.iter().any(|one| one.name == held.name);
+        let asked = found.into_iter().zip(wanted.iter().map(|(_, value)| value.as_str()));
+        let (at_start, by_sql) = divide(&mut session, asked.collect())?;
+        let is_by_sql =
+            |held: &ChangedSetting| by_sql.iter().any(|(found, _)| found.name == held.name);
         let (back, held) = std::mem::take(&mut self.held)
             .into_iter()
-            .partition(|held| held.server == server && !is_wanted(held));
+            .partition(|held| held.server == server && !is_by_sql(held));
         self.held = held;
         let back: Vec<ChangedSetting> = back;
         for (nth, setting) in back.iter().enumerate() {
@@ -311,15 +158,40 @@ impl SettingsGuard {
             }
         }
         let mut set = Set::default();
-        for (found, (_, value)) in found.into_iter().zip(wanted) {
+        let (mut session, taken) = self.put_at_start(session, database, &server, &at_start)?;
+        for (now, (_, value)) in taken.iter().zip(&at_start) {
+            set.add(now, value, target);
+        }
+        for (found, value) in by_sql {
             let now = self.put_one(&store, &mut session, &server, &found, value)?;
-            if !is_same_value(value, &now.value) {
-                let Found { name, value: shown, .. } = &now;
-                set.differs.push(adjusted_note(name, value, target, shown));
-            }
-            set.facts.push(Fact::new("setting", &now.name, &now.value));
+            set.add(&now, value, target);
         }
         Ok(set)
+    }
+
+    /// Sets settings that the server takes only at its start, and restores its file if there are
+    /// none. Returns a session that the restart has not ended, and each setting as the server
+    /// reports it.
+    fn put_at_start(
+        &mut self,
+        session: SettingsSession,
+        database: &dyn Database,
+        server: &str,
+        asked: &[(Found, &str)],
+    ) -> Result<(SettingsSession, Vec<Found>), Error> {
+        let target = session.target.clone();
+        if asked.is_empty() {
+            if !self.files.is_changed(server) {
+                return Ok((session, Vec::new()));
+            }
+            drop(session);
+            self.files.put_back(server)?;
+            return Ok((SettingsSession::at(database, &target)?, Vec::new()));
+        }
+        let Some(restart) = &self.restart else {
+            return Err(session.needs_restart(&asked[0].0.name));
+        };
+        self.files.put(restart, &self.store, &self.purpose, session, asked)
     }
 
     fn put_one(
@@ -360,10 +232,10 @@ impl SettingsGuard {
         value: &str,
     ) -> Result<ChangedSetting, Error> {
         let known = store.changed_settings()?;
-        let left =
-            known.into_iter().find(|c| c.setting.server == server && c.setting.name == found.name);
-        if let Some(left) = left {
-            let setting = &left.setting;
+        let is_it =
+            |known: &Changed| known.entry.server == server && known.entry.name == found.name;
+        if let Some(left) = known.into_iter().find(is_it) {
+            let setting = &left.entry;
             if let Some(process) = left.process {
                 return Err(Error::Failed(format!(
                     "{setting} is being varied by process {process}: retry when it has ended"
@@ -377,7 +249,7 @@ impl SettingsGuard {
                     setting.asked, setting.purpose, found.value
                 )));
             }
-            return Ok(ChangedSetting { purpose: self.purpose.clone(), ..left.setting });
+            return Ok(ChangedSetting { purpose: self.purpose.clone(), ..left.entry });
         }
         Ok(new_entry(session, found, value, &self.purpose))
     }
@@ -391,10 +263,10 @@ impl SettingsGuard {
         plan: &Plan,
         stop: &Stop,
     ) -> Result<Set, Error> {
-        if plan.settings.is_empty() && self.held.is_empty() {
+        if plan.settings.is_empty() && self.held.is_empty() && self.targets.is_empty() {
             return Ok(Set::default());
         }
-        let empty = SettingsGuard::new(&self.store, self.purpose.clone());
+        let empty = SettingsGuard::new(&self.store, self.purpose.clone(), self.restart.clone());
         let mut guard = std::mem::replace(self, empty);
         let (database, plan) = (Arc::clone(database), plan.clone());
         let interrupted = "interrupted while settings were changed; see dbdyno restore";
@@ -435,9 +307,38 @@ impl SettingsGuard {
                 )),
             }
         }
+        let mut files = std::mem::take(&mut self.files);
+        let limit = "the server is being restarted";
+        let back =
+            run_unless_asked_twice(stop, RESTART_PATIENCE, limit, move || Ok(files.release()));
+        match back {
+            Ok(not_restored) => notes.extend(not_restored),
+            Err(error) => notes.push(format!(
+                "a settings file may not be restored: {error}; see: dbdyno restore --dry-run"
+            )),
+        }
         notes
     }
 }
+
+/// Divides settings into those that are set by a restart, and those that are set by SQL. If one
+/// needs a restart, all that can be in the server's file are set by it, since SQL may write the
+/// same file.
+fn divide<'a>(
+    session: &mut SettingsSession,
+    asked: Vec<(Found, &'a str)>,
+) -> Result<Divided<'a>, Error> {
+    let ways = asked.iter().map(|(found, _)| session.way(found));
+    let ways: Vec<Way> = ways.collect::<Result<_, _>>()?;
+    if !ways.contains(&Way::ByRestart) {
+        return Ok((Vec::new(), asked));
+    }
+    // A name with a colon is that of an instrument, which no file knows.
+    Ok(asked.into_iter().partition(|(found, _)| !found.name.contains(':')))
+}
+
+/// Settings to be set by a restart, and those to be set by SQL, each with its new value.
+type Divided<'a> = (Vec<(Found, &'a str)>, Vec<(Found, &'a str)>);
 
 /// Returns the target with a connect timeout of 30 s, unless the user set one, because a setting
 /// that is not restored now stays changed until somebody runs `dbdyno restore`.
@@ -494,114 +395,11 @@ fn new_entry(
     }
 }
 
-/// Settings that are changed for a moment outside of the measured phase, and restored by
-/// [`Momentary::end`] or drop.
-///
-/// They are in the restore journal. For a setting that the run itself has changed already, the
-/// journal keeps the value from before the run.
-pub(crate) struct Momentary {
-    session: SettingsSession,
-    /// Store with the restore journal; `None` for a server that ends with the run.
-    journal: Option<Store>,
-    changed: Vec<Moment>,
-}
-
-/// A server setting that [`Momentary`] has changed, with what is needed to restore it.
-struct Moment {
-    setting: ChangedSetting,
-    /// Entry that the restore journal had for this setting before; `None` if it had none.
-    entry_before: Option<ChangedSetting>,
-}
-
-impl Momentary {
-    /// Connects to the server, and changes nothing yet. Without a path of a restore journal,
-    /// changes are not recorded on disk.
-    pub(crate) fn at(
-        database: &dyn Database,
-        target: &Target,
-        journal: Option<&Path>,
-    ) -> Result<Momentary, Error> {
-        let journal = journal.map(Store::open).transpose()?;
-        Ok(Momentary {
-            session: SettingsSession::at(database, target)?,
-            journal,
-            changed: Vec::new(),
-        })
-    }
-
-    /// Changes a setting of the server. Returns false if the server has no such setting.
-    pub(crate) fn set(&mut self, name: &str, value: &str, purpose: &str) -> Result<bool, Error> {
-        let Some(found) = self.session.find(name)? else { return Ok(false) };
-        if is_same_value(value, &found.value) {
-            return Ok(true);
-        }
-        self.session.probe(&found)?;
-        let entry_before = self.known(&server_of(&self.session.target), &found)?;
-        let first = new_entry(&self.session, &found, value, purpose);
-        let entry = entry_before.clone().unwrap_or_else(|| first.clone());
-        if let Some(journal) = &self.journal {
-            journal.note_setting(&ChangedSetting {
-                asked: value.to_owned(),
-                now: None,
-                ..entry
-            })?;
-        }
-        self.changed.push(Moment { setting: first, entry_before });
-        self.session.set(&found.name, value)?;
-        Ok(true)
-    }
-
-    /// Returns the restore journal's entry for a setting; `None` if the journal has no entry for
-    /// it. Fails if the entry belongs to another living process.
-    fn known(&self, server: &str, found: &Found) -> Result<Option<ChangedSetting>, Error> {
-        let all = self.journal.as_ref().map(Store::changed_settings).transpose()?;
-        let is_it = |entry: &ChangedSetting| entry.server == server && entry.name == found.name;
-        let known = all.into_iter().flatten().find(|known| is_it(&known.setting));
-        match known {
-            Some(store::Changed { setting, process: Some(process) }) => {
-                Err(Error::Failed(format!("{setting} is being varied by process {process}")))
-            }
-            known => Ok(known.map(|known| known.setting)),
-        }
-    }
-
-    /// Restores all settings, the last changed one first. Returns notes on those that could not be
-    /// restored; these stay in the restore journal.
-    pub(crate) fn end(&mut self) -> Vec<String> {
-        let mut notes = Vec::new();
-        while let Some(Moment { setting, entry_before }) = self.changed.pop() {
-            let back = self.session.put_back(&setting).and_then(|()| {
-                match (&self.journal, &entry_before) {
-                    (Some(journal), Some(entry)) => journal.note_setting(entry)?,
-                    (Some(journal), None) => journal.forget_setting(&setting)?,
-                    (None, _) => {}
-                }
-                Ok(())
-            });
-            if let Err(error) = back {
-                notes.push(format!(
-                    "{} is not restored to {}: {error}; restore it with: {}",
-                    setting.name,
-                    setting.before,
-                    restore_command(&self.session.target)
-                ));
-            }
-        }
-        notes
-    }
-}
-
 /// Returns the command with which the user restores settings of a target that are still in the
 /// restore journal.
 pub(crate) fn restore_command(target: &Target) -> String {
     let password = if target.password.is_some() { " --ask-password" } else { "" };
     format!("dbdyno restore --target '{target}'{password}")
-}
-
-impl Drop for Momentary {
-    fn drop(&mut self) {
-        self.end();
-    }
 }
 
 /// Restores a setting and removes its entry from the restore journal. If the server cannot restore
@@ -654,134 +452,6 @@ pub(crate) enum Ended {
     /// The run or experiment ended after a load, with any result. A setting that the server cannot
     /// restore then stays in the restore journal.
     AfterLoad,
-}
-
-/// An entry of the restore journal: a changed setting that is not yet restored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Left {
-    pub setting: ChangedSetting,
-    /// Id of the living process that will restore the setting; `None` if that process is gone.
-    pub process: Option<u32>,
-}
-
-/// Returns the entries of a store's restore journal; empty if the store does not exist.
-pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
-    if !store.is_file() {
-        return Ok(Vec::new());
-    }
-    let store = Store::open_existing(store)?;
-    let all = store.changed_settings()?.into_iter();
-    Ok(all.map(|changed| Left { setting: changed.setting, process: changed.process }).collect())
-}
-
-/// Options of `dbdyno restore`.
-#[derive(Clone, Copy, Debug)]
-pub struct RestoreOptions {
-    /// True to report what would be restored, and change nothing.
-    pub dry_run: bool,
-    /// True to restore also settings that somebody has changed since, or that a living process will
-    /// restore.
-    pub force: bool,
-}
-
-/// Result of restoring one setting of the restore journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The setting would be restored without `dry_run`.
-    ToBeSetBack,
-    /// The setting's old value was restored, and read back.
-    SetBack,
-    /// The setting had its old value already. Its journal entry was removed, except in a dry run.
-    WasBack,
-    /// Somebody has changed the setting since, so it was left as it is.
-    ChangedSince,
-    /// The setting was left as it is, because the living process with this id will restore it.
-    InUse(u32),
-    /// The journal entry was removed without asking the server.
-    Forgotten,
-    /// The setting was not restored, for this reason.
-    Failed(String),
-}
-
-/// A setting of the restore journal, and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Restored {
-    pub setting: ChangedSetting,
-    /// Value that the server reported for the setting; `None` if the server was not asked.
-    pub found: Option<String>,
-    pub fate: Fate,
-}
-
-/// Removes entries from the restore journal without asking the servers. Keeps entries of living
-/// processes.
-pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
-    let store = Store::open(store)?;
-    let one = |left: Left| {
-        let fate = match left.process {
-            Some(process) => Fate::InUse(process),
-            None => {
-                store.forget_setting(&left.setting)?;
-                Fate::Forgotten
-            }
-        };
-        Ok(Restored { setting: left.setting, found: None, fate })
-    };
-    all.into_iter().map(one).collect()
-}
-
-/// Restores the settings in `all`, entries of the restore journal, on the server of `target`.
-/// Continues if some cannot be restored, and returns what became of each.
-pub fn restore(
-    store: &Path,
-    target: &Target,
-    all: Vec<Left>,
-    options: RestoreOptions,
-    stop: &Stop,
-) -> Vec<Restored> {
-    let failed = |left: &Left, why: &Error| Restored {
-        setting: left.setting.clone(),
-        found: None,
-        fate: Fate::Failed(why.to_string()),
-    };
-    let (path, there, asked) = (store.to_owned(), target.clone(), all.clone());
-    let done = run_interruptible(stop, "interrupted", move || {
-        let store = Store::open(&path)?;
-        let database = open(&there, 0, false)?;
-        let mut session = SettingsSession::at(database.as_ref(), &there)?;
-        let one = |left: &Left| {
-            restore_one(&store, &mut session, left, options)
-                .unwrap_or_else(|why| failed(left, &why))
-        };
-        Ok(asked.iter().map(one).collect::<Vec<Restored>>())
-    });
-    done.unwrap_or_else(|why| all.iter().map(|left| failed(left, &why)).collect())
-}
-
-fn restore_one(
-    store: &Store,
-    session: &mut SettingsSession,
-    left: &Left,
-    options: RestoreOptions,
-) -> Result<Restored, Error> {
-    let setting = &left.setting;
-    let found = session.look(&setting.name)?;
-    let fate = match left.process {
-        Some(process) if !options.force => Fate::InUse(process),
-        _ if is_back(setting, &found) => {
-            if !options.dry_run {
-                store.forget_setting(setting)?;
-            }
-            Fate::WasBack
-        }
-        _ if !is_ours(setting, &found) && !options.force => Fate::ChangedSince,
-        _ if options.dry_run => Fate::ToBeSetBack,
-        _ => {
-            session.put_back(setting)?;
-            store.forget_setting(setting)?;
-            Fate::SetBack
-        }
-    };
-    Ok(Restored { setting: setting.clone(), found: Some(found.value), fate })
 }
 
 #[cfg(test)]

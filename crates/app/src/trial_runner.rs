@@ -28,7 +28,7 @@ use crate::open::{
     Data, OpenTarget, open, open_target, resolve_groups, resolve_workload_interruptible,
 };
 use crate::run::{Hosts, RunOptions, prepare, run_at};
-use crate::settings::{Ended, SettingsGuard};
+use crate::settings::{Ended, ServerRestart, SettingsGuard};
 use crate::time_left::{Pace, TimeLeft};
 use crate::trials::trial_reports;
 use crate::wait_condition::wait_until;
@@ -59,6 +59,9 @@ pub struct ExperimentOptions {
     pub script_host: Option<Arc<dyn ScriptHost>>,
     /// Finds the other hosts on which clients run, if the plan names agents.
     pub hosts: Option<Arc<dyn Hosts>>,
+    /// How servers that dbdyno did not start are restarted for settings that need it; `None` if
+    /// they may not be.
+    pub restart: Option<ServerRestart>,
 }
 
 /// Observer that a caller passes to an experiment, to show its progress.
@@ -168,7 +171,8 @@ impl<'o> TrialRunner<'o> {
         let is_made = |trial: &&TrialReport| counts(&trial.report) || is_settled(&trial.report);
         let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
         let measured = Measured::of_all(&experiment, &trials);
-        let guard = SettingsGuard::new(&options.store, format!("experiment {}", experiment.id));
+        let purpose = format!("experiment {}", experiment.id);
+        let guard = SettingsGuard::new(&options.store, purpose, options.restart.clone());
         Ok(TrialRunner {
             store,
             experiment_lock,
@@ -534,6 +538,7 @@ impl<'o> TrialRunner<'o> {
             before: Vec::new(),
             script_host: self.options.script_host.clone(),
             hosts: self.options.hosts.clone(),
+            restart: None,
         };
         let stop = &Arc::new(stop.of_next());
         // If managed servers alternate, each trial starts its own server: if some were restarted

@@ -162,7 +162,8 @@ pub use second::{
 };
 pub use sent_statement::{BeginSql, SentStatement, shown_value};
 pub use server_setting::{
-    ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting,
+    ChangedFile, ChangedSetting, FileBefore, SettingsByFile, SettingsBySql, is_same_value,
+    is_taken_otherwise, plain_setting, setting_amount,
 };
 pub use server_summary::{
     ServerSummary, SessionsQuery, SummaryColumn, SummaryColumnKept, SummaryOf, SummaryQuery,

@@ -1,5 +1,5 @@
-//! Settings of a server that dbdyno did not start: SQL to read and change them, and journal entries
-//! from which changed settings are restored.
+//! Settings of a server that dbdyno did not start: SQL to read and change them, the file from which
+//! the server reads others at its start, and journal entries from which both are restored.
 //!
 //! Not here: the restore journal itself (store), and when settings are changed (app).
 
@@ -7,14 +7,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::DbError;
+
 /// SQL to read and change the settings of a running server, filled in by a driver. Names of
 /// settings consist of letters, digits, `_` and `.`; values are single lines of text.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBySql {
     /// Returns the query for the setting with this name. It returns no row if the server has no
-    /// such setting; otherwise one row with two or four columns. These are the name in the server's
+    /// such setting; otherwise one row with two or five columns. These are the name in the server's
     /// spelling, the value for new sessions, the value that SQL has set persistently (null if
-    /// none), and the reason why SQL cannot change the setting (null if it can).
+    /// none), the reason why SQL cannot change the setting (null if it can), and that reason again
+    /// if the setting takes effect only at a server start (null if not).
     pub look: fn(name: &str) -> String,
     /// Returns a statement that changes nothing, but fails if changing the setting would fail;
     /// empty if there is no such test.
@@ -45,6 +48,31 @@ pub struct SettingsBySql {
     /// Settings that are not stored with a run, because they only identify the server, such as its
     /// host name, or because the server itself changes them.
     pub of_place: &'static [&'static str],
+    /// File from which the server reads settings at its start.
+    pub file: SettingsByFile,
+}
+
+/// The file from which a server reads settings at its start, filled in by a driver.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsByFile {
+    /// Query for the path of the file that the server itself writes, such as
+    /// `postgresql.auto.conf`; `None` if it writes none, so that the user names a file.
+    pub path: Option<&'static str>,
+    /// Returns the lines that give the settings these values. They come last in the file, so that
+    /// they take precedence over lines before them.
+    pub lines: fn(settings: &[(String, String)]) -> String,
+    /// Query for the time since the server's start, in seconds, in its last column.
+    pub uptime: &'static str,
+    /// Returns alternative queries for the smallest and the largest value of a numeric setting
+    /// (null if there is none), and for the factor between values without a unit and bytes or
+    /// milliseconds. If one fails, the next is tried.
+    pub ranges: fn(name: &str) -> Vec<String>,
+    /// Returns the arguments with which the server's own program reads its configuration and ends,
+    /// derived from those with which the server runs, its program's name left out.
+    pub check: fn(arguments: &[String]) -> Vec<String>,
+    /// Returns whether this error of [`SettingsBySql::probe`] means that the setting takes effect
+    /// only at a server start.
+    pub is_fixed_while_running: fn(&DbError) -> bool,
 }
 
 impl SettingsBySql {
@@ -90,6 +118,53 @@ impl fmt::Display for ChangedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.name, self.target)
     }
+}
+
+/// A settings file of a server that dbdyno has changed and not yet restored: an entry of the restore
+/// journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedFile {
+    /// Identifier of the server, which is the same for all its databases and users.
+    pub server: String,
+    /// Target of the run that changed the file, without its password.
+    pub target: String,
+    /// Absolute path of the file.
+    pub path: String,
+    /// The file before dbdyno's first change; `None` if it did not exist.
+    pub before: Option<FileBefore>,
+    /// Contents that dbdyno wrote last, or was about to write.
+    pub written: Vec<u8>,
+    /// Shell command that restarts the server.
+    pub restart: String,
+    /// Time at which dbdyno first changed the file, in milliseconds since 1970-01-01T00:00:00Z.
+    pub since_unix_ms: i64,
+    /// Purpose of the change: `run`, or an experiment as `experiment 0197…`.
+    pub purpose: String,
+}
+
+/// Contents of a file with its owner and permissions, from which it is restored byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileBefore {
+    /// Contents, which need not be text.
+    pub contents: Vec<u8>,
+    /// Permission bits.
+    pub mode: u32,
+    /// Id of the owner.
+    pub user: u32,
+    /// Id of the owner's group.
+    pub group: u32,
+}
+
+impl fmt::Display for ChangedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.path, self.target)
+    }
+}
+
+/// Returns the number that a value of a setting means: sizes in bytes, times in milliseconds, truth
+/// values as 1 and 0; `None` for any other text.
+pub fn setting_amount(value: &str) -> Option<f64> {
+    amount(&value.trim().to_ascii_lowercase())
 }
 
 /// Normalizes the name of a setting for comparison, because servers accept `-` instead of `_`, and

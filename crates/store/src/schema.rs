@@ -33,9 +33,9 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// SQL that converts a store from each format version to the next; the first creates the tables.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
-    VERSION_9, VERSION_10, VERSION_11,
+    VERSION_9, VERSION_10, VERSION_11, VERSION_12,
 ];
 
 /// SQL of format version 1: tables of runs and their events. `number` identifies the run in all
@@ -277,6 +277,21 @@ CREATE TABLE experiment_limits (
     option TEXT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (experiment, option)
+) STRICT, WITHOUT ROWID;
+"#;
+
+/// SQL of format version 12: settings files of servers in the restore journal, as
+/// `model::ChangedFile`, with the process that will restore each.
+const VERSION_12: &str = r#"
+CREATE TABLE changed_file (
+    server TEXT NOT NULL,
+    path TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    pid_namespace TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    pid_start_time INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (server, path)
 ) STRICT, WITHOUT ROWID;
 "#;
 

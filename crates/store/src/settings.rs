@@ -1,70 +1,139 @@
-//! The restore journal: changed settings of servers that must be restored.
+//! The restore journal: changed settings and settings files of servers that must be restored.
 //!
 //! An entry is flushed to the disk before its setting is changed, and removed when the setting is
 //! restored. Not here: changing and restoring settings (app).
 
-use model::ChangedSetting;
+use model::{ChangedFile, ChangedSetting};
 use rusqlite::params;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::{Store, codec};
 
-/// A server's setting that dbdyno has changed and not restored yet, as recorded in the store.
+/// An entry of the restore journal: a setting, or a settings file of a server, that dbdyno has
+/// changed and not restored yet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Changed {
-    pub setting: ChangedSetting,
-    /// Id of the living process, other than this one, that changed the setting and will restore it;
+pub struct Changed<T = ChangedSetting> {
+    pub entry: T,
+    /// Id of the living process, other than this one, that made the change and will restore it;
     /// `None` if no process will.
     pub process: Option<u32>,
+}
+
+/// A kind of entry of the restore journal, and its table.
+trait Entry: Serialize + DeserializeOwned {
+    const TABLE: &'static str;
+    /// Column that names the entry among those of its server.
+    const NAME: &'static str;
+
+    /// Returns the server, and the name of the entry among those of the server.
+    fn key(&self) -> (&str, &str);
+}
+
+impl Entry for ChangedSetting {
+    const TABLE: &'static str = "changed_setting";
+    const NAME: &'static str = "name";
+
+    fn key(&self) -> (&str, &str) {
+        (&self.server, &self.name)
+    }
+}
+
+impl Entry for ChangedFile {
+    const TABLE: &'static str = "changed_file";
+    const NAME: &'static str = "path";
+
+    fn key(&self) -> (&str, &str) {
+        (&self.server, &self.path)
+    }
 }
 
 impl Store {
     /// Stores the old value of a server's setting before this process changes it, so that it can be
     /// restored after a crash. Replaces an earlier entry. The entry is on the disk on return.
     pub fn note_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
-        let body = codec::to_json(setting)
+        self.note(setting)
+    }
+
+    /// Stores the old contents of a server's settings file before this process changes it, as
+    /// [`Store::note_setting`] does a setting.
+    pub fn note_file(&self, file: &ChangedFile) -> Result<(), StoreError> {
+        self.note(file)
+    }
+
+    /// Removes the entry of a setting, which has been restored, from the restore journal.
+    pub fn forget_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
+        self.forget(setting)
+    }
+
+    /// Removes the entry of a settings file, which has been restored, from the restore journal.
+    pub fn forget_file(&self, file: &ChangedFile) -> Result<(), StoreError> {
+        self.forget(file)
+    }
+
+    /// Returns all changed settings of servers that are not restored yet, ordered by server and
+    /// name.
+    pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
+        self.changed()
+    }
+
+    /// Returns all changed settings files of servers that are not restored yet, ordered by server
+    /// and path.
+    pub fn changed_files(&self) -> Result<Vec<Changed<ChangedFile>>, StoreError> {
+        self.changed()
+    }
+
+    fn note<T: Entry>(&self, entry: &T) -> Result<(), StoreError> {
+        let body = codec::to_json(entry)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("setting: {why}")))?;
         let us = Process::current();
         let noted = || -> rusqlite::Result<()> {
             self.connection.pragma_update(None, "synchronous", "FULL")?;
-            let sql = "INSERT OR REPLACE INTO changed_setting
-                       (server, name, boot_id, pid_namespace, pid, pid_start_time, body)
-                       VALUES (?, ?, ?, ?, ?, ?, ?)";
+            let sql = format!(
+                "INSERT OR REPLACE INTO {}
+                 (server, {}, boot_id, pid_namespace, pid, pid_start_time, body)
+                 VALUES (?, ?, ?, ?, ?, ?, ?)",
+                T::TABLE,
+                T::NAME
+            );
             let start = us.start_column();
-            let (server, name) = (&setting.server, &setting.name);
+            let (server, name) = entry.key();
             let row = params![server, name, us.boot_id, us.pid_namespace, us.pid, start, body];
-            let inserted = self.connection.execute(sql, row);
+            let inserted = self.connection.execute(&sql, row);
             self.connection.pragma_update(None, "synchronous", "NORMAL")?;
             inserted.map(drop)
         };
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// Removes the entry of a setting, which has been restored, from the restore journal.
-    pub fn forget_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
-        let sql = "DELETE FROM changed_setting WHERE server = ? AND name = ?";
-        let gone = self.connection.execute(sql, params![setting.server, setting.name]);
+    fn forget<T: Entry>(&self, entry: &T) -> Result<(), StoreError> {
+        let sql = format!("DELETE FROM {} WHERE server = ? AND {} = ?", T::TABLE, T::NAME);
+        let (server, name) = entry.key();
+        let gone = self.connection.execute(&sql, params![server, name]);
         gone.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns all changed settings of servers that are not restored yet, ordered by server and
-    /// name.
-    pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
-        let sql = "SELECT body, boot_id, pid_namespace, pid, pid_start_time
-                   FROM changed_setting ORDER BY server, name";
+    fn changed<T: Entry>(&self) -> Result<Vec<Changed<T>>, StoreError> {
+        let sql = format!(
+            "SELECT body, boot_id, pid_namespace, pid, pid_start_time
+             FROM {} ORDER BY server, {}",
+            T::TABLE,
+            T::NAME
+        );
         let read = || -> rusqlite::Result<Vec<(String, Process)>> {
-            let mut select = self.connection.prepare(sql)?;
+            let mut select = self.connection.prepare(&sql)?;
             let rows =
                 select.query_map((), |row| Ok((row.get("body")?, Process::from_row(row)?)))?;
             rows.collect()
         };
         let us = Process::current();
         let entry = |(body, process): (String, Process)| {
-            let setting = serde_json::from_str(&body)
+            let entry = serde_json::from_str(&body)
                 .map_err(|error| StoreError::damaged(&self.path, error))?;
             let is_others = process != us && process.fate(&us) == Fate::Alive;
-            Ok(Changed { setting, process: is_others.then_some(process.pid) })
+            Ok(Changed { entry, process: is_others.then_some(process.pid) })
         };
         let rows = read().map_err(|error| self.reader().said(&error))?;
         rows.into_iter().map(entry).collect()
@@ -100,8 +169,7 @@ mod tests {
         let again = Store::open_existing(&path).expect("a store");
         let known = |store: &Store| -> Vec<String> {
             let all = store.changed_settings().expect("read").into_iter();
-            all.map(|changed| format!("{}={}", changed.setting.name, changed.setting.asked))
-                .collect()
+            all.map(|changed| format!("{}={}", changed.entry.name, changed.entry.asked)).collect()
         };
         assert_eq!(known(&again), ["a=2", "b=3"]);
         again.forget_setting(&setting("a", "2")).expect("forgotten");

@@ -68,7 +68,7 @@ use crate::open::{
     resolve_group, resolve_groups, unused_rows,
 };
 use crate::script_commands::{hand_host, prepare_managed, script_is_ready};
-use crate::settings::{Ended, SettingsGuard};
+use crate::settings::{Ended, ServerRestart, SettingsGuard};
 use crate::settings_snapshot;
 use crate::settle::{SettlingAt, tables_of};
 use crate::watcher::Watcher;
@@ -112,6 +112,9 @@ pub struct RunOptions {
     pub script_host: Option<Arc<dyn ScriptHost>>,
     /// Finds the other hosts on which clients run, if the plan names agents.
     pub hosts: Option<Arc<dyn Hosts>>,
+    /// How a server that dbdyno did not start is restarted for settings that need it; `None` if it
+    /// may not be.
+    pub restart: Option<ServerRestart>,
 }
 
 impl RunOptions {
@@ -129,6 +132,7 @@ impl RunOptions {
             before: Vec::new(),
             script_host: None,
             hosts: None,
+            restart: None,
         }
     }
 }
@@ -164,7 +168,7 @@ pub fn run(
     let Some(store) = &options.store else {
         return Err(no_journal("[server]"));
     };
-    let mut guard = SettingsGuard::new(store, "run".to_owned());
+    let mut guard = SettingsGuard::new(store, "run".to_owned(), options.restart.clone());
     let result = guard.put_interruptible(&open_target.database, &plan, stop).and_then(|set| {
         let options = RunOptions { before: set.into_events(watcher), ..options };
         run_at(&mut open_target, plan, options, stop, watcher)

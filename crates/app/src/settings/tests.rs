@@ -1,5 +1,7 @@
 //! Tests of changed settings: who has set a value, and whether it is restored.
 
+use model::{DbError, DbErrorKind};
+
 use super::*;
 
 fn changed(asked: &str, now: Option<&str>, kept_before: Option<&str>) -> ChangedSetting {
@@ -18,7 +20,13 @@ fn changed(asked: &str, now: Option<&str>, kept_before: Option<&str>) -> Changed
 
 fn found(value: &str, kept: Option<&str>) -> Found {
     let kept = kept.map(str::to_owned);
-    Found { name: "work_mem".to_owned(), value: value.to_owned(), kept, fixed: None }
+    Found {
+        name: "work_mem".to_owned(),
+        value: value.to_owned(),
+        kept,
+        fixed: None,
+        is_for_start: false,
+    }
 }
 
 #[test]
@@ -62,7 +70,7 @@ fn a_refused_run_leaves_no_entry_of_a_setting_that_the_server_does_not_set_back(
     let database = drivers::for_tests::intercept(&database, || OneWay);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.sqlite");
-    let mut guard = SettingsGuard::new(&path, "experiment x".to_owned());
+    let mut guard = SettingsGuard::new(&path, "experiment x".to_owned(), None);
     let wanted = [("innodb_io_capacity".to_owned(), "300".to_owned())];
     guard.put(database.as_ref(), &target, &wanted).expect("it is set");
     let store = Store::open(&path).expect("it is ours");

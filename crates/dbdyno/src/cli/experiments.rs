@@ -32,7 +32,7 @@ use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{exit_code, is_kept, options};
 use super::{
     Outcome, draft_from_args, dry_run, figure_names, flags, password, print_document, required,
-    seek, tune,
+    seek, server_restart, tune,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -57,6 +57,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::checks())
         .arg(flags::no_build())
         .arg(flags::load_method_of(LoadMethod::NAMES))
+        .args(server_restart::flags())
         .args(metrics::flags())
         .args(required::flags())
         .arg(flags::quiet("No progress, and of the report only the result or the limits"));

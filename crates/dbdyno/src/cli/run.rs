@@ -17,7 +17,8 @@ use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, dry_run, experiments, figure_names, flags,
-    hosts, named, password, push, required, run_options, runs, script_host, seek, stored, tune,
+    hosts, named, password, push, required, run_options, runs, script_host, seek, server_restart,
+    stored, tune,
 };
 use crate::shell::Shell;
 
@@ -133,6 +134,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         before: Vec::new(),
         script_host: script_host::of_flag(matches, shell),
         hosts: hosts::of_flag(matches, shell),
+        restart: server_restart::of_flags(matches)?,
     };
     let stop = stop_on_signals(shell);
     let mut live = Live::with_metrics(matches, shell)?;

@@ -9,7 +9,7 @@ use plan::{EXPERIMENT, PLAN, group_flags};
 
 use super::{
     dry_run, flags, hosts, metrics, password, push, required, runs, script_host, script_words,
-    stored, target_from,
+    server_restart, stored, target_from,
 };
 
 /// Returns the command with the options that it has for every workload.
@@ -46,6 +46,7 @@ pub(super) fn command() -> Command {
             .args(script_words::flags())
             .arg(script_host::flag())
             .args(hosts::flags())
+            .args(server_restart::flags())
             .args(required::flags())
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())

@@ -8,7 +8,7 @@ use app::trials::WalkResult;
 use clap::ArgMatches;
 use render::list::short_id;
 
-use super::{FAILED, INTERRUPTED, flags, hosts, script_host};
+use super::{FAILED, INTERRUPTED, flags, hosts, script_host, server_restart};
 use crate::shell::Shell;
 
 /// Returns the sentence for an interrupted experiment. The command that resumes the experiment has
@@ -42,6 +42,7 @@ pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentO
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         script_host: script_host::of_flag(matches, shell),
         hosts: hosts::of_flag(matches, shell),
+        restart: server_restart::of_flags(matches)?,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use model::{
     Administration, ClientLoad, DatabaseLock, Explain, Fact, FileFormat, FlatFile, Row,
-    SettingsBySql, Value,
+    SettingsByFile, SettingsBySql, Value,
 };
 
 use crate::modes::{RiskyMode, durability};
@@ -139,9 +139,49 @@ pub(super) const ADMINISTRATION: Administration = Administration {
             "wsrep_node_name",
             "wsrep_sst_receive_address",
         ],
+        file: SettingsByFile {
+            path: None,
+            lines: option_lines,
+            uptime: "SHOW GLOBAL STATUS LIKE 'Uptime'",
+            // The first is MariaDB's, the second that of MySQL 8 and later.
+            ranges: |name| {
+                let name = plain(name);
+                vec![
+                    format!(
+                        "SELECT NUMERIC_MIN_VALUE, NUMERIC_MAX_VALUE, '1' \
+                         FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME = '{name}'"
+                    ),
+                    format!(
+                        "SELECT NULLIF(MIN_VALUE, '0'), NULLIF(MAX_VALUE, '0'), '1' \
+                         FROM performance_schema.variables_info WHERE VARIABLE_NAME = '{name}'"
+                    ),
+                ]
+            },
+            check: |arguments| {
+                let asked = ["--verbose".to_owned(), "--help".to_owned()];
+                arguments.iter().cloned().chain(asked).collect()
+            },
+            // ER_INCORRECT_GLOBAL_LOCAL_VAR: "is a read only variable".
+            is_fixed_while_running: |no| no.code == 1238,
+        },
     }),
     ..Administration::PLAIN
 };
+
+/// Returns the lines of an option file that give the settings these values
+/// (<https://dev.mysql.com/doc/refman/8.4/en/option-files.html>).
+fn option_lines(settings: &[(String, String)]) -> String {
+    let line = |(name, value): &(String, String)| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/+*".contains(c);
+        if value.chars().all(is_plain) {
+            return format!("{name} = {value}\n");
+        }
+        let quote = if value.contains('"') { '\'' } else { '"' };
+        format!("{name} = {quote}{}{quote}\n", value.replace('\\', "\\\\"))
+    };
+    let lines: String = settings.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("[mysqld]\n{lines}") }
+}
 
 /// Columns of EXPLAIN that are estimates, or no part of the chosen plan.
 const NOT_OF_SHAPE: [&str; 4] = ["partitions", "possible_keys", "rows", "filtered"];

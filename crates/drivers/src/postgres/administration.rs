@@ -1,7 +1,8 @@
 //! SQL with which dbdyno builds data and reads and changes settings in PostgreSQL.
 
 use model::{
-    Administration, ClientLoad, DatabaseLock, Explain, FileFormat, FlatFile, SettingsBySql, Table,
+    Administration, ClientLoad, DatabaseLock, Explain, FileFormat, FlatFile, SettingsByFile,
+    SettingsBySql, Table,
 };
 
 use crate::modes::{RiskyMode, durability};
@@ -104,6 +105,31 @@ pub(super) const ADMINISTRATION: Administration = Administration {
             )
         },
         of_place: &["cluster_name", "port", "in_hot_standby", "transaction_read_only"],
+        file: SettingsByFile {
+            path: Some("SELECT current_setting('data_directory') || '/postgresql.auto.conf'"),
+            lines: |settings| {
+                let line = |(name, value): &(String, String)| {
+                    let quoted = value.replace('\\', "\\\\").replace('\'', "''");
+                    format!("{name} = '{quoted}'\n")
+                };
+                settings.iter().map(line).collect()
+            },
+            uptime: "SELECT EXTRACT(EPOCH FROM clock_timestamp() - pg_postmaster_start_time())::text",
+            ranges: |name| {
+                vec![format!(
+                    "SELECT min_val, max_val, CASE unit WHEN 'kB' THEN '1024' WHEN '8kB' THEN '8192' \
+                     WHEN 'MB' THEN '1048576' WHEN '16MB' THEN '16777216' WHEN 's' THEN '1000' \
+                     WHEN 'min' THEN '60000' ELSE '1' END \
+                     FROM pg_settings WHERE lower(name) = lower('{name}')"
+                )]
+            },
+            // Root may ask for a setting, but only with these as the first arguments.
+            check: |arguments| {
+                let asked = ["-C".to_owned(), "data_directory".to_owned()];
+                asked.into_iter().chain(arguments.iter().cloned()).collect()
+            },
+            is_fixed_while_running: |_| false,
+        },
     }),
     ..Administration::PLAIN
 };
@@ -147,8 +173,8 @@ fn load_file(file: &FlatFile) -> String {
     format!("\\copy {table} ({columns}) FROM {from}{options}")
 }
 
-/// Returns the query for a setting: its name, its value, its value from `ALTER SYSTEM`, and the
-/// reason if `ALTER SYSTEM` cannot set it.
+/// Returns the query for a setting: its name, its value, its value from `ALTER SYSTEM`, the reason
+/// if `ALTER SYSTEM` cannot set it, and that reason again if a restart could.
 ///
 /// A setting that is a list of names cannot be set by dbdyno: the server stores it with each name
 /// in quotes, which no single text can express.
@@ -159,13 +185,17 @@ fn look_at_setting(name: &str) -> String {
           WHERE lower(f.name) = lower(s.name) AND f.sourcefile LIKE '%/postgresql.auto.conf' \
           ORDER BY f.seqno DESC LIMIT 1), \
          CASE WHEN s.context = 'internal' THEN 'it cannot be changed' \
+         WHEN s.source = 'command line' \
+         THEN 'its source is ''command line'', which overrides ALTER SYSTEM' \
          WHEN s.context = 'postmaster' THEN 'it takes effect only at a server start' \
          WHEN s.name IN ('search_path', 'temp_tablespaces', 'session_preload_libraries', \
          'local_preload_libraries') THEN 'it is a list of names' \
          WHEN s.source NOT IN ('default', 'configuration file', 'override') \
          THEN 'its source is ''' || s.source || ''', which overrides ALTER SYSTEM' \
          WHEN NOT has_function_privilege('pg_reload_conf()', 'EXECUTE') \
-         THEN 'this user may not call pg_reload_conf()' END \
+         THEN 'this user may not call pg_reload_conf()' END, \
+         CASE WHEN s.context = 'postmaster' AND s.source <> 'command line' \
+         THEN 'it takes effect only at a server start' END \
          FROM pg_settings s WHERE lower(s.name) = lower('{name}')"
     )
 }

@@ -1,0 +1,246 @@
+//! Settings that a server takes only at its start: the file from which it reads them is changed,
+//! and the server is restarted.
+//!
+//! A restart is proven by the server's uptime, and a setting by the value that the server reports
+//! then. If the server does not start, the file is restored and the server is restarted with it.
+//! Not here: the file and the command themselves (`here`).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::server_of;
+use model::{Database, Target, is_same_value};
+use monitor::wall_clock;
+
+use super::here::{Control, Controlled, Here};
+use super::session::{Found, SettingsSession};
+use crate::error::Error;
+use crate::open::open;
+
+/// Longest time from the end of the restart command until the server answers.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(60);
+/// Interval of attempts to reach a restarted server, in milliseconds.
+const TRY_EVERY_MS: u64 = 100;
+/// Age of a server, in seconds, from which a restart surely shows in its uptime, which servers
+/// count in whole seconds.
+const OLD_ENOUGH_S: f64 = 2.0;
+
+/// How a server that dbdyno did not start is restarted with other settings.
+#[derive(Clone)]
+pub enum ServerRestart {
+    /// By a shell command on this host.
+    Here {
+        command: String,
+        /// Path of the settings file; `None` for the one that the server itself writes.
+        file: Option<PathBuf>,
+    },
+}
+
+/// Settings files of servers that a run or an experiment has changed and must restore.
+#[derive(Default)]
+pub(super) struct FilesOfServers {
+    held: Vec<FileOfServer>,
+}
+
+/// The settings file of a server, and how the server is restarted.
+struct FileOfServer {
+    target: Target,
+    control: Box<dyn Control>,
+    /// Whether the server runs, or may run, with a changed file.
+    is_changed: bool,
+}
+
+/// Settings as they are asked for: as they were found, and their new values.
+pub(super) type Asked<'a> = [(Found, &'a str)];
+
+impl FilesOfServers {
+    /// Whether the server may run with a changed file.
+    pub(super) fn is_changed(&self, server: &str) -> bool {
+        self.held.iter().any(|held| server_of(&held.target) == server && held.is_changed)
+    }
+
+    /// Restarts a server with these settings, and with those of its file that dbdyno has not
+    /// written. Returns a new session, and each setting as the server reports it then.
+    pub(super) fn put(
+        &mut self,
+        by: &ServerRestart,
+        journal: &Path,
+        purpose: &str,
+        mut session: SettingsSession,
+        asked: &Asked<'_>,
+    ) -> Result<(SettingsSession, Vec<Found>), Error> {
+        for (found, value) in asked {
+            session.check_range(&found.name, value)?;
+        }
+        let held = self.of_server(by, journal, purpose, &mut session)?;
+        let pairs = asked.iter().map(|(found, value)| (found.name.clone(), (*value).to_owned()));
+        let pairs: Vec<(String, String)> = pairs.collect();
+        held.control.write(&(session.by.file.lines)(&pairs))?;
+        held.is_changed = true;
+        let restarted = held.restart(Some(&mut session));
+        drop(session);
+        let taken = restarted.and_then(|mut session| {
+            let now = pairs.iter().map(|(name, _)| session.look(name));
+            let now = now.collect::<Result<Vec<Found>, Error>>()?;
+            let of_file = || held.control.place();
+            asked.iter().zip(&now).try_for_each(|(asked, now)| is_taken(asked, now, &of_file()))?;
+            Ok((session, now))
+        });
+        taken.map_err(|error| {
+            let pairs = pairs.iter().map(|(name, value)| format!("{name}={value}"));
+            let with = pairs.collect::<Vec<String>>().join(", ");
+            let what = match held.restore() {
+                Ok(()) => format!(
+                    "with {with}: {error}; {} runs with its own settings again",
+                    held.target
+                ),
+                Err(also) => format!("with {with}: {error}; {}", held.not_restarted(&also, &error)),
+            };
+            match error {
+                Error::Usage(_) => Error::Usage(what),
+                _ => Error::Failed(what),
+            }
+        })
+    }
+
+    /// Restores the file of a server, and restarts the server with it. Does nothing if it was not
+    /// changed.
+    pub(super) fn put_back(&mut self, server: &str) -> Result<(), Error> {
+        let mut of_it = self.held.iter_mut().filter(|held| server_of(&held.target) == server);
+        of_it.try_for_each(FileOfServer::restore)
+    }
+
+    /// Restores all files, and restarts their servers. Returns a note on each that could not be
+    /// restored.
+    pub(super) fn release(&mut self) -> Vec<String> {
+        let one = |mut held: FileOfServer| {
+            let error = held.restore().err()?;
+            Some(format!(
+                "the settings of {} are not restored: {error}; restore them with: {}",
+                held.target,
+                super::restore_command(&held.target)
+            ))
+        };
+        std::mem::take(&mut self.held).into_iter().filter_map(one).collect()
+    }
+
+    fn of_server(
+        &mut self,
+        by: &ServerRestart,
+        journal: &Path,
+        purpose: &str,
+        session: &mut SettingsSession,
+    ) -> Result<&mut FileOfServer, Error> {
+        let target = session.target.clone();
+        let server = server_of(&target);
+        if let Some(index) = self.held.iter().position(|held| server_of(&held.target) == server) {
+            return Ok(&mut self.held[index]);
+        }
+        let own_file = session.by.file.path.map(|sql| session.word(sql)).transpose();
+        let own_file = own_file.map_err(|error| {
+            Error::Usage(format!("the path of the server's settings file is not known: {error}"))
+        })?;
+        let controlled = Controlled {
+            server,
+            target: target.to_string(),
+            hosts: session.hosts.clone(),
+            own_file,
+            purpose: purpose.to_owned(),
+        };
+        let control: Box<dyn Control> = match by {
+            ServerRestart::Here { command, file } => {
+                Box::new(Here::new(journal, &controlled, command, file.as_deref())?)
+            }
+        };
+        self.held.push(FileOfServer { target, control, is_changed: false });
+        let last = self.held.len() - 1;
+        Ok(&mut self.held[last])
+    }
+}
+
+impl FileOfServer {
+    /// Restarts the server, and waits until it answers. `session` is one before the restart, by
+    /// which the restart is proven; `None` if the server may be down.
+    fn restart(&mut self, session: Option<&mut SettingsSession>) -> Result<SettingsSession, Error> {
+        if let Some(session) = session {
+            let age_s = session.uptime_s()?;
+            wall_clock::rest_ms(((OLD_ENOUGH_S - age_s).max(0.0) * 1e3) as u64);
+        }
+        let began = wall_clock::now();
+        self.control.restart()?;
+        let ended = wall_clock::now();
+        loop {
+            let reached = open(&self.target, 0, false)
+                .and_then(|database| SettingsSession::at(database.as_ref(), &self.target))
+                .and_then(|mut session| Ok((session.uptime_s()?, session)));
+            let is_late = ended.elapsed() > ANSWERS_WITHIN;
+            match reached {
+                // A server counts whole seconds, so it may have started a second earlier.
+                Ok((age_s, session)) if age_s <= began.elapsed().as_secs_f64() => {
+                    return Ok(session);
+                }
+                Ok((age_s, _)) if is_late => {
+                    return Err(Error::Failed(format!(
+                        "{} has run for {age_s:.0} s, so the restart command has not restarted it",
+                        self.target
+                    )));
+                }
+                Err(error) if is_late => return Err(error),
+                _ => wall_clock::rest_ms(TRY_EVERY_MS),
+            }
+        }
+    }
+
+    /// Returns the sentence that the server could not be restarted with its own settings, after
+    /// `before` has been said.
+    fn not_restarted(&self, error: &Error, before: &Error) -> String {
+        let why = match error == before {
+            true => String::new(),
+            false => format!(" ({error})"),
+        };
+        format!(
+            "{} is restored, but the server could not be restarted with it{why}: restart it, and \
+             then: dbdyno restore --forget",
+            self.control.place()
+        )
+    }
+
+    /// Restores the file, and restarts the server with it.
+    fn restore(&mut self) -> Result<(), Error> {
+        if !self.is_changed {
+            return Ok(());
+        }
+        self.control.put_back()?;
+        self.restart(None)?;
+        self.control.forget()?;
+        self.is_changed = false;
+        Ok(())
+    }
+}
+
+/// Fails if a restarted server has not taken a value from its file, but has the one of before.
+fn is_taken((before, value): &(Found, &str), now: &Found, file: &str) -> Result<(), Error> {
+    let is_old = now.value == before.value && !is_same_value(value, &now.value);
+    match is_old {
+        false => Ok(()),
+        true => Err(Error::Usage(format!(
+            "server.{} is still {} after a restart with {value} in {file}: does the server read this \
+             file last? A value on its command line, or set by SET PERSIST, takes precedence",
+            now.name, now.value
+        ))),
+    }
+}
+
+/// Waits until a server answers that was restarted with its own settings, of which nothing is
+/// known but its target.
+pub(super) fn wait_for(target: &Target) -> Result<Arc<dyn Database>, Error> {
+    let began = wall_clock::now();
+    loop {
+        match open(target, 0, false) {
+            Err(error) if began.elapsed() > ANSWERS_WITHIN => return Err(error),
+            Err(_) => wall_clock::rest_ms(TRY_EVERY_MS),
+            Ok(database) => return Ok(database),
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Changes a settings file of a server on this host, restarts the server, and restores the file.
+//!
+//! The file's contents are in the restore journal before it is changed. Not here: when that is done
+//! (`at_start`), and processes that do it for a run on another host.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fchown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use files::Unfinished;
+use model::{ChangedFile, FileBefore, Host, SettingsByFile, Target};
+use monitor::{ServerProcess, wall_clock};
+use rustix::fs::MemfdFlags;
+use serde::{Deserialize, Serialize};
+use store::{Changed, Store};
+
+use crate::error::Error;
+
+/// Largest size of a settings file, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// Longest time that a restart command may take.
+const RESTARTS_WITHIN: Duration = Duration::from_secs(300);
+/// Longest time that a server's program may take to read its configuration.
+const CHECKS_WITHIN: Duration = Duration::from_secs(20);
+/// Interval of looks at a program that runs, in milliseconds.
+const LOOK_EVERY_MS: u64 = 20;
+/// Most characters of what a failed program has printed that an error repeats.
+const PRINTED_MOST: usize = 400;
+
+/// A server whose settings file is to be changed, as its host needs to know it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Controlled {
+    /// Identifier of the server, which is the same for all its databases and users.
+    pub(crate) server: String,
+    /// Target of the run, without its password.
+    pub(crate) target: String,
+    /// Addresses of the server, as clients use them.
+    pub(crate) hosts: Vec<Host>,
+    /// Path of the file that the server itself writes; `None` if it writes none.
+    pub(crate) own_file: Option<String>,
+    /// Purpose of the change for the restore journal.
+    pub(crate) purpose: String,
+}
+
+/// Changes a server's settings file and restarts the server, on the server's host.
+pub(crate) trait Control: Send {
+    /// Puts lines behind the original contents of the file, which are in the restore journal then.
+    /// Fails if the server's own program refuses them; the file is restored then.
+    fn write(&mut self, lines: &str) -> Result<(), Error>;
+
+    /// Restarts the server. On return its command has ended without an error.
+    fn restart(&mut self) -> Result<(), Error>;
+
+    /// Restores the file byte for byte. The restore journal still knows it.
+    fn put_back(&mut self) -> Result<(), Error>;
+
+    /// Removes the file from the restore journal, because the server runs with the restored file.
+    fn forget(&mut self) -> Result<(), Error>;
+
+    /// Returns the path of the file, and its host if that is another one.
+    fn place(&self) -> String;
+}
+
+/// Control of a server on this host.
+pub(crate) struct Here {
+    journal: PathBuf,
+    hosts: Vec<Host>,
+    by: SettingsByFile,
+    programs: Vec<String>,
+    entry: ChangedFile,
+}
+
+impl Here {
+    /// Looks at the file that will be changed, and changes nothing. Fails if it cannot be read, or
+    /// if another process has changed it and not restored it.
+    pub(crate) fn new(
+        journal: &Path,
+        controlled: &Controlled,
+        command: &str,
+        file: Option<&Path>,
+    ) -> Result<Here, Error> {
+        let target = Target::parse(&controlled.target).map_err(Error::failed)?;
+        let by = drivers::of_target(&target)
+            .and_then(|entry| entry.product.administration.settings)
+            .map(|by| by.file);
+        let by = by.ok_or_else(|| Error::Usage(format!("{target} has no settings of a server")))?;
+        let programs = drivers::programs_of(&target);
+        let path = path_of(controlled, file)?;
+        let store = Store::open(journal)?;
+        let known = store.changed_files()?;
+        let is_it = |known: &Changed<ChangedFile>| known.entry.path == path;
+        let before = match known.into_iter().find(is_it) {
+            Some(Changed { entry, process: Some(process) }) => {
+                return Err(Error::Failed(format!(
+                    "{entry} is being changed by process {process}: retry when it has ended"
+                )));
+            }
+            // A killed process has left it: what was before is kept.
+            Some(Changed { entry, process: None }) => entry.before,
+            None => look(Path::new(&path))?,
+        };
+        let entry = ChangedFile {
+            server: controlled.server.clone(),
+            target: controlled.target.clone(),
+            written: contents(before.as_ref()),
+            before,
+            path,
+            restart: command.to_owned(),
+            since_unix_ms: wall_clock::unix_ms(),
+            purpose: controlled.purpose.clone(),
+        };
+        let (journal, hosts) = (journal.to_owned(), controlled.hosts.clone());
+        Ok(Here { journal, hosts, by, programs, entry })
+    }
+
+    /// Lets the server's own program read its configuration. Fails if it refuses that. Does nothing
+    /// if the server does not run, or if this user may not see its program.
+    fn check(&self) -> Result<(), Error> {
+        let Some(process) = monitor::server_process(&self.hosts, &self.programs) else {
+            return Ok(());
+        };
+        let ServerProcess { program, arguments, environment, folder, user, group } = process;
+        let mut command = Command::new(&program);
+        command.args((self.by.check)(&arguments)).current_dir(folder);
+        command.env_clear().envs(environment);
+        // Servers refuse to be started by root, and files may be its user's alone.
+        if rustix::process::geteuid().is_root() {
+            command.uid(user).gid(group);
+        }
+        match ended(command, CHECKS_WITHIN) {
+            Ok(()) => Ok(()),
+            Err(Ended::NotStarted(_)) => Ok(()),
+            Err(why) => Err(Error::Usage(format!(
+                "the server's own program refuses these settings ({} {}): {why}",
+                program.display(),
+                (self.by.check)(&arguments).join(" ")
+            ))),
+        }
+    }
+}
+
+impl Control for Here {
+    fn write(&mut self, lines: &str) -> Result<(), Error> {
+        let mut bytes = contents(self.entry.before.as_ref());
+        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+        bytes.extend_from_slice(lines.as_bytes());
+        self.entry.written = bytes;
+        Store::open(&self.journal)?.note_file(&self.entry)?;
+        let path = Path::new(&self.entry.path);
+        let written = write(path, &self.entry.written, self.entry.before.as_ref());
+        let checked = written.map_err(|error| unwritable(path, &error)).and_then(|()| self.check());
+        if let Err(error) = checked {
+            // The server still runs with the settings of before.
+            self.put_back()?;
+            self.forget()?;
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<(), Error> {
+        restart(&self.entry.restart)
+    }
+
+    fn put_back(&mut self) -> Result<(), Error> {
+        put_back(&self.entry)
+    }
+
+    fn forget(&mut self) -> Result<(), Error> {
+        Ok(Store::open(&self.journal)?.forget_file(&self.entry)?)
+    }
+
+    fn place(&self) -> String {
+        self.entry.path.clone()
+    }
+}
+
+/// Executes a command that restarts a server. Fails with what it printed if it fails.
+pub(super) fn restart(command: &str) -> Result<(), Error> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]);
+    ended(shell, RESTARTS_WITHIN)
+        .map_err(|why| Error::Failed(format!("the restart command '{command}' failed: {why}")))
+}
+
+/// Restores a settings file byte for byte, with its owner and permissions.
+pub(super) fn put_back(file: &ChangedFile) -> Result<(), Error> {
+    let path = Path::new(&file.path);
+    let done = match &file.before {
+        Some(before) => write(path, &before.contents, Some(before)),
+        None => match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        },
+    };
+    done.map_err(|error| unwritable(path, &error))
+}
+
+/// Returns whether a settings file has its old contents, and whether it has the settings that
+/// dbdyno has written. A server that writes the file itself has other comments and another order.
+pub(super) fn state(file: &ChangedFile) -> Result<(bool, bool), Error> {
+    let now = look(Path::new(&file.path))?;
+    let is_back = now.is_some() == file.before.is_some()
+        && contents(now.as_ref()) == contents(file.before.as_ref());
+    Ok((is_back, settings_in(&contents(now.as_ref())) == settings_in(&file.written)))
+}
+
+/// Returns the last line of each setting in a file.
+fn settings_in(bytes: &[u8]) -> BTreeMap<String, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let named = |line: &str| {
+        let name = line.split_once('=').map_or(line, |(name, _)| name);
+        (name.trim().to_ascii_lowercase(), line.to_owned())
+    };
+    lines.map(named).collect()
+}
+
+fn path_of(controlled: &Controlled, file: Option<&Path>) -> Result<String, Error> {
+    let own = controlled.own_file.as_deref().map(Path::new);
+    let path = file.or(own).ok_or_else(|| {
+        Error::Usage(format!(
+            "{} reads settings from files that it does not write itself: give a file that it reads \
+             at its start, such as --settings-file /etc/mysql/conf.d/zz-dbdyno.cnf",
+            controlled.target
+        ))
+    })?;
+    match path.to_str() {
+        Some(text) if path.is_absolute() => Ok(text.to_owned()),
+        _ => {
+            Err(Error::Usage(format!("--settings-file {}: name an absolute path", path.display())))
+        }
+    }
+}
+
+fn contents(before: Option<&FileBefore>) -> Vec<u8> {
+    before.map(|before| before.contents.clone()).unwrap_or_default()
+}
+
+/// Reads a settings file; `None` if there is none. Fails if it cannot be read, or if there is no
+/// folder for it.
+fn look(path: &Path) -> Result<Option<FileBefore>, Error> {
+    let unreadable = |error: io::Error| {
+        Error::Usage(format!(
+            "the settings file {} cannot be read here: {error}; run dbdyno as a user who may change \
+             it, or let an agent on the server's host do it (--control-agent)",
+            path.display()
+        ))
+    };
+    match files::read_bytes(path, FILE_BYTES_MAX) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = files::folder_of(path);
+            fs::metadata(folder).map_err(unreadable).map(|_| None)
+        }
+        read => {
+            let contents = read.map_err(unreadable)?;
+            let there = fs::metadata(path).map_err(unreadable)?;
+            let (mode, user, group) = (there.mode() & 0o7777, there.uid(), there.gid());
+            Ok(Some(FileBefore { contents, mode, user, group }))
+        }
+    }
+}
+
+/// Replaces a file at once, with owner and permissions of the one before; a new one can be read by
+/// everybody, as the server's user must read it.
+fn write(path: &Path, bytes: &[u8], before: Option<&FileBefore>) -> io::Result<()> {
+    let mode = before.map_or(0o644, |before| before.mode);
+    let mut new = Unfinished::beside(path, 0o600)?;
+    new.file().write_all(bytes)?;
+    if let Some(before) = before {
+        fchown(&*new.file(), Some(before.user), Some(before.group))?;
+    }
+    new.file().set_permissions(Permissions::from_mode(mode))?;
+    new.replace(path)
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    Error::Failed(format!(
+        "the settings file {} cannot be written: {error}; run dbdyno as a user who may change it",
+        path.display()
+    ))
+}
+
+/// How a program ended that should have succeeded.
+enum Ended {
+    NotStarted(io::Error),
+    Late(Duration),
+    /// It failed, with its exit status and the end of what it printed.
+    Failed(String),
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ended::NotStarted(error) => write!(f, "it cannot be started: {error}"),
+            Ended::Late(limit) => write!(f, "it has not ended within {} s", limit.as_secs()),
+            Ended::Failed(how) => f.write_str(how),
+        }
+    }
+}
+
+/// Executes a program, and waits until it has ended. What it prints goes to a file, so that a
+/// daemon that it starts keeps nobody waiting.
+fn ended(mut command: Command, within: Duration) -> Result<(), Ended> {
+    let printed = rustix::fs::memfd_create("printed", MemfdFlags::CLOEXEC)
+        .map_err(|error| Ended::NotStarted(error.into()))?;
+    let printed = File::from(printed);
+    let to = printed.try_clone().map_err(Ended::NotStarted)?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(to);
+    let mut child = command.process_group(0).spawn().map_err(Ended::NotStarted)?;
+    let began = wall_clock::now();
+    let status = loop {
+        match child.try_wait().map_err(Ended::NotStarted)? {
+            Some(status) => break status,
+            None if began.elapsed() > within => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(Ended::Late(within));
+            }
+            None => wall_clock::rest_ms(LOOK_EVERY_MS),
+        }
+    };
+    match status.success() {
+        true => Ok(()),
+        false => Err(Ended::Failed(said(&printed, status))),
+    }
+}
+
+/// Returns the line that says most of what a failed program has printed: the first that names a
+/// bad setting, or that is an error, or the last one; else its exit status.
+fn said(printed: &File, status: ExitStatus) -> String {
+    let length = printed.metadata().map_or(0, |there| there.len());
+    let mut end = vec![0; length.min(64 << 10) as usize];
+    let begin = length - end.len() as u64;
+    let text = match printed.read_exact_at(&mut end, begin) {
+        Ok(()) => String::from_utf8_lossy(&end).into_owned(),
+        Err(_) => String::new(),
+    };
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let has_any =
+        |words: &[&str]| lines().find(|line| words.iter().any(|word| line.contains(word)));
+    let line = has_any(&["invalid", "unrecognized", "unknown", "must be"])
+        .or_else(|| has_any(&["ERROR", "FATAL"]))
+        .or_else(|| lines().last());
+    match line {
+        Some(line) => line.chars().take(PRINTED_MOST).collect(),
+        None => status.to_string(),
+    }
+}

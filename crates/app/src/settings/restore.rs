@@ -1,0 +1,195 @@
+//! Restores what a killed process has left changed: settings, and settings files of servers.
+//!
+//! Not here: how a run restores what it has changed.
+
+use std::path::Path;
+
+use engine::Stop;
+use model::{ChangedFile, ChangedSetting, Target};
+use store::{Changed, Store};
+
+use super::session::{SettingsSession, is_back, is_ours};
+use super::{at_start, here};
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::open::open;
+
+/// An entry of the restore journal, which is not yet restored.
+pub type Left<T = ChangedSetting> = Changed<T>;
+
+/// Returns the settings in a store's restore journal; empty if the store does not exist.
+pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
+    match store.is_file() {
+        true => Ok(Store::open_existing(store)?.changed_settings()?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Returns the settings files in a store's restore journal; empty if the store does not exist.
+pub fn left_files(store: &Path) -> Result<Vec<Left<ChangedFile>>, Error> {
+    match store.is_file() {
+        true => Ok(Store::open_existing(store)?.changed_files()?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Options of `dbdyno restore`.
+#[derive(Clone, Copy, Debug)]
+pub struct RestoreOptions {
+    /// True to report what would be restored, and change nothing.
+    pub dry_run: bool,
+    /// True to restore also settings that somebody has changed since, or that a living process will
+    /// restore.
+    pub force: bool,
+}
+
+/// Result of restoring one setting of the restore journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The setting would be restored without `dry_run`.
+    ToBeSetBack,
+    /// The setting's old value was restored, and read back.
+    SetBack,
+    /// The setting had its old value already. Its journal entry was removed, except in a dry run.
+    WasBack,
+    /// Somebody has changed the setting since, so it was left as it is.
+    ChangedSince,
+    /// The setting was left as it is, because the living process with this id will restore it.
+    InUse(u32),
+    /// The journal entry was removed without asking the server.
+    Forgotten,
+    /// The setting was not restored, for this reason.
+    Failed(String),
+}
+
+/// An entry of the restore journal, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored<T = ChangedSetting> {
+    pub entry: T,
+    /// Value that the server reported for a setting; `None` if the server was not asked.
+    pub found: Option<String>,
+    pub fate: Fate,
+}
+
+/// Removes entries from the restore journal without asking the servers. Keeps entries of living
+/// processes.
+pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
+    let store = Store::open(store)?;
+    let one = |left: Left| {
+        let fate = match left.process {
+            Some(process) => Fate::InUse(process),
+            None => {
+                store.forget_setting(&left.entry)?;
+                Fate::Forgotten
+            }
+        };
+        Ok(Restored { entry: left.entry, found: None, fate })
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// Restores the settings in `all`, entries of the restore journal, on the server of `target`.
+/// Continues if some cannot be restored, and returns what became of each.
+pub fn restore(
+    store: &Path,
+    target: &Target,
+    all: Vec<Left>,
+    options: RestoreOptions,
+    stop: &Stop,
+) -> Vec<Restored> {
+    let failed = |left: &Left, why: &Error| Restored {
+        entry: left.entry.clone(),
+        found: None,
+        fate: Fate::Failed(why.to_string()),
+    };
+    let (path, there, asked) = (store.to_owned(), target.clone(), all.clone());
+    let done = run_interruptible(stop, "interrupted", move || {
+        let store = Store::open(&path)?;
+        let database = open(&there, 0, false)?;
+        let mut session = SettingsSession::at(database.as_ref(), &there)?;
+        let one = |left: &Left| {
+            restore_one(&store, &mut session, left, options)
+                .unwrap_or_else(|why| failed(left, &why))
+        };
+        Ok(asked.iter().map(one).collect::<Vec<Restored>>())
+    });
+    done.unwrap_or_else(|why| all.iter().map(|left| failed(left, &why)).collect())
+}
+
+fn restore_one(
+    store: &Store,
+    session: &mut SettingsSession,
+    left: &Left,
+    options: RestoreOptions,
+) -> Result<Restored, Error> {
+    let setting = &left.entry;
+    let found = session.look(&setting.name)?;
+    let fate = match left.process {
+        Some(process) if !options.force => Fate::InUse(process),
+        _ if is_back(setting, &found) => {
+            if !options.dry_run {
+                store.forget_setting(setting)?;
+            }
+            Fate::WasBack
+        }
+        _ if !is_ours(setting, &found) && !options.force => Fate::ChangedSince,
+        _ if options.dry_run => Fate::ToBeSetBack,
+        _ => {
+            session.put_back(setting)?;
+            store.forget_setting(setting)?;
+            Fate::SetBack
+        }
+    };
+    Ok(Restored { entry: setting.clone(), found: Some(found.value), fate })
+}
+
+/// Removes settings files from the restore journal and leaves them as they are. Keeps entries of
+/// living processes.
+pub fn forget_files(
+    store: &Path,
+    all: Vec<Left<ChangedFile>>,
+) -> Result<Vec<Restored<ChangedFile>>, Error> {
+    let store = Store::open(store)?;
+    let one = |left: Left<ChangedFile>| {
+        let fate = match left.process {
+            Some(process) => Fate::InUse(process),
+            None => {
+                store.forget_file(&left.entry)?;
+                Fate::Forgotten
+            }
+        };
+        Ok(Restored { entry: left.entry, found: None, fate })
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// Restores a settings file of the restore journal, and restarts its server, which `target` names,
+/// with the command of the run that changed it.
+pub fn restore_file(
+    store: &Path,
+    target: &Target,
+    left: Left<ChangedFile>,
+    options: RestoreOptions,
+    stop: &Stop,
+) -> Restored<ChangedFile> {
+    let (path, there, file) = (store.to_owned(), target.clone(), left.clone());
+    let done = run_interruptible(stop, "interrupted", move || {
+        let (entry, store) = (&file.entry, Store::open(&path)?);
+        let (is_back, is_ours) = here::state(entry)?;
+        Ok(match file.process {
+            Some(process) if !options.force => Fate::InUse(process),
+            _ if !is_back && !is_ours && !options.force => Fate::ChangedSince,
+            _ if options.dry_run => Fate::ToBeSetBack,
+            // The file may be restored already, and the server not restarted.
+            _ => {
+                here::put_back(entry)?;
+                here::restart(&entry.restart)?;
+                at_start::wait_for(&there)?;
+                store.forget_file(entry)?;
+                Fate::SetBack
+            }
+        })
+    });
+    let fate = done.unwrap_or_else(|why| Fate::Failed(why.to_string()));
+    Restored { entry: left.entry, found: None, fate }
+}
