@@ -12,7 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use app::Error;
-use app::run::{Permissions, version_of_ours};
+use app::run::{Permissions, Work, version_of_ours};
+use app::settings::restore_left_files;
 use monitor::wall_clock;
 use serde::{Deserialize, Serialize};
 use store::Process;
@@ -166,6 +167,7 @@ impl Agent {
             name: format!("agent {}", kept.name),
             subjects: vec![WHO.to_owned(), to_agent(kept.place, ">")],
         };
+        worker.restore_left();
         let broker = connect_patiently(&connect, &worker).map_err(Error::Unreachable)?;
         Ok(Agent { worker, broker, said: sentences, _lock: lock })
     }
@@ -463,9 +465,16 @@ impl Worker {
         let begin = &mut |opening: &Opening| {
             let what = &opening.asked_by;
             // Any number of runs may monitor the host, also while clients are executed on it.
-            if opening.is_monitor {
-                self.say(format!("monitors this host for {what}"));
-                return Ok(());
+            match opening.work {
+                Work::Monitor => {
+                    self.say(format!("monitors this host for {what}"));
+                    return Ok(());
+                }
+                Work::Control => {
+                    self.say(format!("controls the server of this host for {what}"));
+                    return Ok(());
+                }
+                Work::Clients => {}
             }
             self.begin(what)?;
             has_begun = true;
@@ -478,6 +487,14 @@ impl Worker {
             self.end();
         }
         self.say(format!("done: {how}"));
+        self.restore_left();
+    }
+
+    /// Restores the settings files that a process of this agent has left changed.
+    fn restore_left(&self) {
+        if let Some(control) = &self.permissions.control {
+            restore_left_files(&control.journal).into_iter().for_each(|text| self.say(text));
+        }
     }
 }
 

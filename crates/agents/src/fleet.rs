@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use app::Error;
 use app::run::{
-    AgentHost, Chosen, ClockOffset, Hosts, Link, Peer, Permissions, Transport, version_of_ours,
+    AgentHost, Chosen, ClockOffset, Hosts, Link, Peer, Permissions, Transport, Work,
+    version_of_ours,
 };
 use model::AgentShare;
 use monitor::wall_clock;
@@ -165,34 +166,34 @@ impl Hosts for Fleet {
         let there = connection.desk.ask(&connection.broker, FREE_WITHIN, &is_enough);
         let places =
             pick(agents, &there, may_load).map_err(|not_had| Error::Failed(not_had.why))?;
-        Ok(chosen(connection, &places, &there, false))
+        Ok(chosen(connection, &places, &there, Work::Clients))
     }
 
-    fn choose_monitors(&self, names: &[String]) -> Result<Chosen, Error> {
+    fn choose_named(&self, names: &[String], work: Work) -> Result<Chosen, Error> {
         let connection = self.connection()?;
         let began = wall_clock::now();
         let is_enough = |there: &BTreeMap<u32, Answered>| {
-            pick_monitors(names, there).is_ok() || began.elapsed() >= THERE_WITHIN
+            pick_named(names, work, there).is_ok() || began.elapsed() >= THERE_WITHIN
         };
         let there = connection.desk.ask(&connection.broker, FREE_WITHIN, &is_enough);
-        let places = pick_monitors(names, &there).map_err(Error::Failed)?;
-        Ok(chosen(connection, &places, &there, true))
+        let places = pick_named(names, work, &there).map_err(Error::Failed)?;
+        Ok(chosen(connection, &places, &there, work))
     }
 }
 
-/// Returns the hosts of the agents at these places, and how processes are started there: such as
-/// monitor the host, or such as execute clients.
+/// Returns the hosts of the agents at these places, and how processes are started there that do
+/// this work.
 fn chosen(
     connection: Connection,
     places: &[u32],
     there: &BTreeMap<u32, Answered>,
-    is_monitor: bool,
+    work: Work,
 ) -> Chosen {
     let Connection { broker, desk, word } = connection;
     let hosts = hosts_at(places, there);
     let seats = places.iter().zip(&hosts);
     let seats = seats.map(|(place, host)| (*place, host.name.clone())).collect();
-    let transport = Box::new(OverBroker { broker, desk, word, seats, is_monitor });
+    let transport = Box::new(OverBroker { broker, desk, word, seats, work });
     Chosen { hosts, transport }
 }
 
@@ -214,20 +215,20 @@ fn hosts_at(places: &[u32], there: &BTreeMap<u32, Answered>) -> Vec<AgentHost> {
     hosts.collect()
 }
 
-/// Finds the places of the agents whose hosts are to be monitored. Fails with the reason for the
-/// first one that cannot do that.
-fn pick_monitors(names: &[String], there: &BTreeMap<u32, Answered>) -> Result<Vec<u32>, String> {
+/// Finds the places of named agents that are to do this work. Fails with the reason for the first
+/// one that cannot do that.
+fn pick_named(
+    names: &[String],
+    work: Work,
+    there: &BTreeMap<u32, Answered>,
+) -> Result<Vec<u32>, String> {
     let by_name = by_name(there);
     let place = |name: &String| {
         let place = place_of(name, &by_name)?;
         let here = &there[&place].here;
         has_our_version(here)?;
-        match here.permissions.monitor {
-            true => Ok(place),
-            false => Err(format!(
-                "the agent {name} does not let its host be monitored: start it with --allow monitor"
-            )),
-        }
+        let allowed = here.permissions.check_work(work);
+        allowed.map(|()| place).map_err(|refused| format!("{name}: {refused}"))
     };
     names.iter().map(place).collect()
 }
@@ -353,8 +354,8 @@ struct OverBroker {
     desk: Arc<Desk>,
     word: String,
     seats: Vec<(u32, String)>,
-    /// Whether the processes monitor their hosts, and execute no clients.
-    is_monitor: bool,
+    /// What the processes do.
+    work: Work,
 }
 
 impl Transport for OverBroker {
@@ -374,7 +375,7 @@ impl Transport for OverBroker {
         );
         self.desk.attend(*place, word, &conversation);
         let asked_by = format!("a run on {}", this_host::name());
-        let opening = Opening { version: version_of_ours(), asked_by, is_monitor: self.is_monitor };
+        let opening = Opening { version: version_of_ours(), asked_by, work: self.work };
         conversation.send(&encode(&opening))?;
         let link = Link {
             incoming: Box::new(Received(Arc::clone(&conversation))),

@@ -1,6 +1,6 @@
 //! Messages between hub, agents and runs, as CBOR, apart from those of the load itself.
 
-use app::run::Permissions;
+use app::run::{Permissions, Work};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::Process;
@@ -69,8 +69,8 @@ pub(crate) struct Opening {
     pub(crate) version: String,
     /// Description of the run, such as `a run on bench1`.
     pub(crate) asked_by: String,
-    /// Whether the process monitors the agent's host, and executes no clients.
-    pub(crate) is_monitor: bool,
+    /// What the process is to do.
+    pub(crate) work: Work,
 }
 
 pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {

@@ -70,6 +70,9 @@ pub struct SettingsByFile {
     /// Returns the arguments with which the server's own program reads its configuration and ends,
     /// derived from those with which the server runs, its program's name left out.
     pub check: fn(arguments: &[String]) -> Vec<String>,
+    /// Settings by which a server starts programs, loads code, or uses other files, in lower case
+    /// with `_`. Others may not change them on the host of an agent.
+    pub dangerous: &'static [&'static str],
     /// Returns whether this error of [`SettingsBySql::probe`] means that the setting takes effect
     /// only at a server start.
     pub is_fixed_while_running: fn(&DbError) -> bool,
@@ -134,8 +137,12 @@ pub struct ChangedFile {
     pub before: Option<FileBefore>,
     /// Contents that dbdyno wrote last, or was about to write.
     pub written: Vec<u8>,
-    /// Shell command that restarts the server.
+    /// Shell command that restarts the server; empty if an agent does it.
     pub restart: String,
+    /// Agent that has changed the file on its host, and restores it; `None` for a file of this
+    /// host.
+    #[serde(default)]
+    pub agent: Option<String>,
     /// Time at which dbdyno first changed the file, in milliseconds since 1970-01-01T00:00:00Z.
     pub since_unix_ms: i64,
     /// Purpose of the change: `run`, or an experiment as `experiment 0197…`.

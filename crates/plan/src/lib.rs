@@ -46,6 +46,7 @@ pub use print_experiment::varied_to_toml;
 pub use repeat_rule::REPEATS_MOST;
 pub use script::{is_unwritten, read_script, workload_named};
 pub use seek_plan::{SeekPlan, decide_seek};
+pub use server::check as check_server_setting;
 pub use table::{AT, EXPERIMENT, GROUP, PLAN, Row, group_flags};
 pub use target::refused_engine;
 pub use task::{Task, decide_task};

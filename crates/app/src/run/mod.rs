@@ -75,9 +75,9 @@ use crate::watcher::Watcher;
 use crate::{admission, build_lock, routines, storage_engine};
 
 pub use self::agents::{
-    AGENT, AgentHost, Chosen, ClockOffset, Hosts, Incoming, Link, MESSAGE_BYTES_MAX, Outgoing,
-    Peer, Permissions, Transport, add_transport, read_framed, serve_agent, start_limited,
-    write_framed,
+    AGENT, AgentHost, AllowedControl, Chosen, ClockOffset, Hosts, Incoming, Link,
+    MESSAGE_BYTES_MAX, Outgoing, Peer, Permissions, Transport, Work, add_transport, read_framed,
+    restart_by_agent, serve_agent, start_limited, write_framed,
 };
 pub use self::description::version_of_ours;
 pub use self::member::{LoadEnded, RunMember, RunUnderWay};

@@ -13,7 +13,7 @@ use drivers::server_of;
 use model::{Database, Target, is_same_value};
 use monitor::wall_clock;
 
-use super::here::{Control, Controlled, Here};
+use super::here::{Control, Controlled, OnThisHost, ReachControl};
 use super::session::{Found, SettingsSession};
 use crate::error::Error;
 use crate::open::open;
@@ -28,13 +28,19 @@ const OLD_ENOUGH_S: f64 = 2.0;
 
 /// How a server that dbdyno did not start is restarted with other settings.
 #[derive(Clone)]
-pub enum ServerRestart {
-    /// By a shell command on this host.
-    Here {
-        command: String,
-        /// Path of the settings file; `None` for the one that the server itself writes.
-        file: Option<PathBuf>,
-    },
+pub struct ServerRestart(Arc<dyn ReachControl>);
+
+impl ServerRestart {
+    /// The server is restarted on this host by a shell command. It reads `file`, or else the file
+    /// that it writes itself.
+    pub fn here(command: String, file: Option<PathBuf>) -> ServerRestart {
+        ServerRestart(Arc::new(OnThisHost { command, file }))
+    }
+
+    /// The server is restarted by somebody on its host.
+    pub(crate) fn by(reach: Arc<dyn ReachControl>) -> ServerRestart {
+        ServerRestart(reach)
+    }
 }
 
 /// Settings files of servers that a run or an experiment has changed and must restore.
@@ -76,7 +82,7 @@ impl FilesOfServers {
         let held = self.of_server(by, journal, purpose, &mut session)?;
         let pairs = asked.iter().map(|(found, value)| (found.name.clone(), (*value).to_owned()));
         let pairs: Vec<(String, String)> = pairs.collect();
-        held.control.write(&(session.by.file.lines)(&pairs))?;
+        held.control.write(&pairs)?;
         held.is_changed = true;
         let restarted = held.restart(Some(&mut session));
         drop(session);
@@ -95,7 +101,8 @@ impl FilesOfServers {
                     "with {with}: {error}; {} runs with its own settings again",
                     held.target
                 ),
-                Err(also) => format!("with {with}: {error}; {}", held.not_restarted(&also, &error)),
+                Err(also) if also == error => format!("with {with}: {error}"),
+                Err(also) => format!("with {with}: {error}; {also}"),
             };
             match error {
                 Error::Usage(_) => Error::Usage(what),
@@ -148,11 +155,7 @@ impl FilesOfServers {
             own_file,
             purpose: purpose.to_owned(),
         };
-        let control: Box<dyn Control> = match by {
-            ServerRestart::Here { command, file } => {
-                Box::new(Here::new(journal, &controlled, command, file.as_deref())?)
-            }
-        };
+        let control = by.0.reach(journal, controlled)?;
         self.held.push(FileOfServer { target, control, is_changed: false });
         let last = self.held.len() - 1;
         Ok(&mut self.held[last])
@@ -192,27 +195,20 @@ impl FileOfServer {
         }
     }
 
-    /// Returns the sentence that the server could not be restarted with its own settings, after
-    /// `before` has been said.
-    fn not_restarted(&self, error: &Error, before: &Error) -> String {
-        let why = match error == before {
-            true => String::new(),
-            false => format!(" ({error})"),
-        };
-        format!(
-            "{} is restored, but the server could not be restarted with it{why}: restart it, and \
-             then: dbdyno restore --forget",
-            self.control.place()
-        )
-    }
-
     /// Restores the file, and restarts the server with it.
     fn restore(&mut self) -> Result<(), Error> {
         if !self.is_changed {
             return Ok(());
         }
         self.control.put_back()?;
-        self.restart(None)?;
+        self.restart(None).map_err(|error| match error {
+            Error::Failed(why) => Error::Failed(format!(
+                "{} is restored, but the server could not be restarted with it ({why}): restart it, \
+                 and then: dbdyno restore --forget",
+                self.control.place()
+            )),
+            error => error,
+        })?;
         self.control.forget()?;
         self.is_changed = false;
         Ok(())

@@ -4,6 +4,7 @@
 //! (`at_start`), and processes that do it for a run on another host.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fchown};
@@ -13,7 +14,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use files::Unfinished;
-use model::{ChangedFile, FileBefore, Host, SettingsByFile, Target};
+use model::{ChangedFile, FileBefore, Host, SettingsByFile, Target, plain_setting};
 use monitor::{ServerProcess, wall_clock};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
@@ -49,9 +50,9 @@ pub(crate) struct Controlled {
 
 /// Changes a server's settings file and restarts the server, on the server's host.
 pub(crate) trait Control: Send {
-    /// Puts lines behind the original contents of the file, which are in the restore journal then.
-    /// Fails if the server's own program refuses them; the file is restored then.
-    fn write(&mut self, lines: &str) -> Result<(), Error>;
+    /// Adds settings behind the original contents of the file, which are in the restore journal
+    /// then. Fails if the server's own program refuses them; the file is restored then.
+    fn write(&mut self, settings: &[(String, String)]) -> Result<(), Error>;
 
     /// Restarts the server. On return its command has ended without an error.
     fn restart(&mut self) -> Result<(), Error>;
@@ -66,6 +67,44 @@ pub(crate) trait Control: Send {
     fn place(&self) -> String;
 }
 
+/// Reaches the host of a server.
+pub(crate) trait ReachControl: Send + Sync {
+    /// Looks at the server's settings file on its host, and changes nothing. `journal` is the store
+    /// with the restore journal of the run.
+    fn reach(&self, journal: &Path, controlled: Controlled) -> Result<Box<dyn Control>, Error>;
+}
+
+/// This host, with a restart command and a settings file of the user.
+pub(super) struct OnThisHost {
+    pub(super) command: String,
+    /// Path of the settings file; `None` for the one that the server itself writes.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl ReachControl for OnThisHost {
+    fn reach(&self, journal: &Path, controlled: Controlled) -> Result<Box<dyn Control>, Error> {
+        let here = Here::new(journal, &controlled, &self.command, self.file.as_deref())?;
+        Ok(Box::new(here))
+    }
+}
+
+/// Returns the first of these settings by which the server would start programs, load code, or use
+/// other files.
+pub(crate) fn dangerous<'a>(here: &Here, settings: &'a [(String, String)]) -> Option<&'a str> {
+    let is_it = |name: &&str| {
+        let plain = plain_setting(name);
+        // MySQL takes these before a name, and a beginning that only one name has.
+        let mut rest = plain.as_str();
+        let prefixes = ["loose_", "enable_", "disable_", "skip_", "maximum_"];
+        while let Some(bare) = prefixes.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+            rest = bare;
+        }
+        let of = |name: &str| here.by.dangerous.iter().any(|known| known.starts_with(name));
+        of(rest) || of(&plain)
+    };
+    settings.iter().map(|(name, _)| name.as_str()).find(is_it)
+}
+
 /// Control of a server on this host.
 pub(crate) struct Here {
     journal: PathBuf,
@@ -73,6 +112,8 @@ pub(crate) struct Here {
     by: SettingsByFile,
     programs: Vec<String>,
     entry: ChangedFile,
+    /// Whether the file was changed and not restored, so that the server may run with it.
+    is_changed: bool,
 }
 
 impl Here {
@@ -111,11 +152,17 @@ impl Here {
             before,
             path,
             restart: command.to_owned(),
+            agent: None,
             since_unix_ms: wall_clock::unix_ms(),
             purpose: controlled.purpose.clone(),
         };
         let (journal, hosts) = (journal.to_owned(), controlled.hosts.clone());
-        Ok(Here { journal, hosts, by, programs, entry })
+        Ok(Here { journal, hosts, by, programs, entry, is_changed: false })
+    }
+
+    /// Whether the file was changed and not restored, so that the server may run with it.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.is_changed
     }
 
     /// Lets the server's own program read its configuration. Fails if it refuses that. Does nothing
@@ -145,23 +192,26 @@ impl Here {
 }
 
 impl Control for Here {
-    fn write(&mut self, lines: &str) -> Result<(), Error> {
+    fn write(&mut self, settings: &[(String, String)]) -> Result<(), Error> {
         let mut bytes = contents(self.entry.before.as_ref());
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
         }
-        bytes.extend_from_slice(lines.as_bytes());
+        bytes.extend_from_slice((self.by.lines)(settings).as_bytes());
         self.entry.written = bytes;
         Store::open(&self.journal)?.note_file(&self.entry)?;
         let path = Path::new(&self.entry.path);
         let written = write(path, &self.entry.written, self.entry.before.as_ref());
         let checked = written.map_err(|error| unwritable(path, &error)).and_then(|()| self.check());
         if let Err(error) = checked {
-            // The server still runs with the settings of before.
             self.put_back()?;
-            self.forget()?;
+            // The server may still run with an earlier change.
+            if !self.is_changed {
+                self.forget()?;
+            }
             return Err(error);
         }
+        self.is_changed = true;
         Ok(())
     }
 
@@ -174,6 +224,7 @@ impl Control for Here {
     }
 
     fn forget(&mut self) -> Result<(), Error> {
+        self.is_changed = false;
         Ok(Store::open(&self.journal)?.forget_file(&self.entry)?)
     }
 
@@ -182,10 +233,16 @@ impl Control for Here {
     }
 }
 
+/// Returns the environment of restart commands: this process's, without the variables with which
+/// users give secrets to dbdyno.
+pub(crate) fn restart_environment() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"DBDYNO_"))
+}
+
 /// Executes a command that restarts a server. Fails with what it printed if it fails.
 pub(super) fn restart(command: &str) -> Result<(), Error> {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", command]);
+    shell.args(["-c", command]).env_clear().envs(restart_environment());
     ended(shell, RESTARTS_WITHIN)
         .map_err(|why| Error::Failed(format!("the restart command '{command}' failed: {why}")))
 }

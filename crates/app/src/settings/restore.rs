@@ -175,6 +175,12 @@ pub fn restore_file(
     let (path, there, file) = (store.to_owned(), target.clone(), left.clone());
     let done = run_interruptible(stop, "interrupted", move || {
         let (entry, store) = (&file.entry, Store::open(&path)?);
+        if let Some(agent) = &entry.agent {
+            return Err(Error::Failed(format!(
+                "the agent {agent} restores it when the run is lost, or when it joins again; \
+                 'dbdyno restore' on its host does it too"
+            )));
+        }
         let (is_back, is_ours) = here::state(entry)?;
         Ok(match file.process {
             Some(process) if !options.force => Fate::InUse(process),
@@ -192,4 +198,24 @@ pub fn restore_file(
     });
     let fate = done.unwrap_or_else(|why| Fate::Failed(why.to_string()));
     Restored { entry: left.entry, found: None, fate }
+}
+
+/// Restores the settings files of this host that ended processes have left changed, and restarts
+/// their servers, of which no password is known. Returns a sentence on each.
+pub fn restore_left_files(store: &Path) -> Vec<String> {
+    let restored = |entry: &ChangedFile| -> Result<(), Error> {
+        here::put_back(entry)?;
+        here::restart(&entry.restart)?;
+        Ok(Store::open(store)?.forget_file(entry)?)
+    };
+    let all = match left_files(store) {
+        Ok(all) => all,
+        Err(error) => return vec![format!("the restore journal cannot be read: {error}")],
+    };
+    let ours = all.into_iter().filter(|left| left.process.is_none() && left.entry.agent.is_none());
+    let sentence = |left: Left<ChangedFile>| match restored(&left.entry) {
+        Ok(()) => format!("restored {}, and restarted its server", left.entry.path),
+        Err(error) => format!("{} is not restored: {error}", left.entry.path),
+    };
+    ours.map(sentence).collect()
 }

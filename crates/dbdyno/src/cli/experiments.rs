@@ -31,8 +31,8 @@ use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{exit_code, is_kept, options};
 use super::{
-    Outcome, draft_from_args, dry_run, figure_names, flags, password, print_document, required,
-    seek, server_restart, tune,
+    Outcome, draft_from_args, dry_run, figure_names, flags, hosts, password, print_document,
+    required, seek, server_restart, tune,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -58,6 +58,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::no_build())
         .arg(flags::load_method_of(LoadMethod::NAMES))
         .args(server_restart::flags())
+        .args(hosts::flags())
         .args(metrics::flags())
         .args(required::flags())
         .arg(flags::quiet("No progress, and of the report only the result or the limits"));

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use app::run::Hosts;
+use app::settings::ServerRestart;
 use clap::{Arg, ArgMatches, Command};
 
 use super::Outcome;
@@ -18,6 +19,10 @@ pub(super) fn flags() -> [Arg; 0] {
 }
 
 pub(super) fn of_flag(_: &ArgMatches, _: &Shell) -> Option<Arc<dyn Hosts>> {
+    None
+}
+
+pub(super) fn restart(_: &ArgMatches, _: &Shell) -> Option<ServerRestart> {
     None
 }
 

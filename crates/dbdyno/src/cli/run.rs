@@ -134,7 +134,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         before: Vec::new(),
         script_host: script_host::of_flag(matches, shell),
         hosts: hosts::of_flag(matches, shell),
-        restart: server_restart::of_flags(matches)?,
+        restart: server_restart::of_flags(matches, shell)?,
     };
     let stop = stop_on_signals(shell);
     let mut live = Live::with_metrics(matches, shell)?;

@@ -9,6 +9,9 @@ use app::Error;
 use app::settings::ServerRestart;
 use clap::{Arg, ArgMatches};
 
+use super::hosts;
+use crate::shell::Shell;
+
 const COMMAND: &str = "restart_command";
 const FILE: &str = "settings_file";
 
@@ -31,15 +34,16 @@ pub(super) fn flags() -> [Arg; 2] {
 }
 
 /// Returns how the command line lets servers be restarted; `None` if it does not.
-pub(super) fn of_flags(matches: &ArgMatches) -> Result<Option<ServerRestart>, Error> {
+pub(super) fn of_flags(
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Result<Option<ServerRestart>, Error> {
     let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
     match text(COMMAND) {
         Some(command) if command.trim().is_empty() => {
             Err(Error::Usage("--restart-command: the command is empty".to_owned()))
         }
-        Some(command) => {
-            Ok(Some(ServerRestart::Here { command, file: text(FILE).map(PathBuf::from) }))
-        }
-        None => Ok(None),
+        Some(command) => Ok(Some(ServerRestart::here(command, text(FILE).map(PathBuf::from)))),
+        None => Ok(hosts::restart(matches, shell)),
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentO
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         script_host: script_host::of_flag(matches, shell),
         hosts: hosts::of_flag(matches, shell),
-        restart: server_restart::of_flags(matches)?,
+        restart: server_restart::of_flags(matches, shell)?,
     })
 }
 

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use model::AgentShare;
+use serde::{Deserialize, Serialize};
 
 use super::permissions::Permissions;
 use crate::error::Error;
@@ -65,6 +66,17 @@ pub struct AgentHost {
     pub shares_processes: bool,
 }
 
+/// What a process on another host does for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// It executes clients.
+    Clients,
+    /// It reads the load of its host.
+    Monitor,
+    /// It changes the settings file of a server on its host, and restarts the server.
+    Control,
+}
+
 /// Finds the other hosts on which the clients of a run are executed.
 pub trait Hosts: Send + Sync {
     /// Chooses a host for each of `agents`: the named one, or any that is free and whose
@@ -80,13 +92,13 @@ pub trait Hosts: Send + Sync {
         may_load: &dyn Fn(&Permissions) -> Result<(), Error>,
     ) -> Result<Chosen, Error>;
 
-    /// Finds the agents with these names, whose hosts are to be monitored. They may be busy with
-    /// clients at the same time.
+    /// Finds the agents with these names, which are to monitor their hosts or to control a server
+    /// there. They may be busy with clients at the same time.
     ///
     /// # Errors
     ///
     /// An agent that has not joined, does not allow it, or is of another version.
-    fn choose_monitors(&self, names: &[String]) -> Result<Chosen, Error>;
+    fn choose_named(&self, names: &[String], work: Work) -> Result<Chosen, Error>;
 }
 
 /// Hosts that were chosen for the agents of a run, in their order, and how processes are started on

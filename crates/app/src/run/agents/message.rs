@@ -12,14 +12,20 @@ use serde::{Deserialize, Serialize};
 
 use super::link::{Incoming, Outgoing};
 use crate::client_threads::ThreadUse;
+use crate::settings::Controlled;
 
 /// A message from the run to one of its client processes.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ToAgent {
-    /// The process's part of the load. This or [`ToAgent::Watch`] is always the first message.
+    /// The process's part of the load. This, [`ToAgent::Watch`] or
+    /// [`ToAgent::Control`] is always the first message.
     Job(Box<AgentJob>),
     /// The process is to monitor its host instead.
     Watch(WatchJob),
+    /// The process is to control this server on its host instead.
+    Control(Controlled),
+    /// Orders a process that controls a server to do this.
+    Do(ControlOrder),
     /// Asks the client process for the time of its clock.
     ReadClock,
     /// Orders the start of the load, at `unix_ns` of the process's own clock in nanoseconds since
@@ -65,6 +71,18 @@ pub(super) struct WatchJob {
     pub(super) ramp_up_ns: u64,
 }
 
+/// An order to a process that controls a server.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum ControlOrder {
+    /// Gives these settings these values in the settings file.
+    Write(Vec<(String, String)>),
+    Restart,
+    /// Restores the settings file.
+    PutBack,
+    /// Removes the restored file from the restore journal.
+    Forget,
+}
+
 /// A message from a client process to the run.
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "most of these are seconds")]
@@ -85,6 +103,10 @@ pub(super) enum FromAgent {
     /// The process monitors its host, and waits for the start. `has_server` says whether it has
     /// found the server there.
     Watches { has_server: bool },
+    /// The process controls a server, whose settings file is at this path.
+    Controls { path: String },
+    /// The process has done the last order.
+    Done,
     /// The process has sent all readings of its host. This is its last message.
     Watched,
 }

@@ -5,6 +5,7 @@
 //! Not here: what an agent does (serve), and how clients are divided (`engine::Share`).
 
 mod clock_offset;
+mod control;
 mod link;
 mod message;
 mod permissions;
@@ -32,10 +33,11 @@ use super::numbering::Sourced;
 use crate::error::Error;
 
 pub use self::clock_offset::ClockOffset;
+pub use self::control::restart_by_agent;
 pub use self::link::{
-    AgentHost, Chosen, Hosts, Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport,
+    AgentHost, Chosen, Hosts, Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport, Work,
 };
-pub use self::permissions::Permissions;
+pub use self::permissions::{AllowedControl, Permissions};
 pub use self::pipe::{read_framed, start_limited, write_framed};
 pub use self::serve::serve as serve_agent;
 pub(crate) use self::transports::Processes;
@@ -501,7 +503,9 @@ impl Agents {
                 FromAgent::Connected { .. }
                 | FromAgent::Watches { .. }
                 | FromAgent::Clock { .. }
-                | FromAgent::QueueFull,
+                | FromAgent::QueueFull
+                | FromAgent::Controls { .. }
+                | FromAgent::Done,
             ) => {}
             Some(FromAgent::Failed { why }) => {
                 agent.failure = Some(why);

@@ -10,6 +10,7 @@ use model::{Host, Plan, Source, Target};
 use plan::Draft;
 use serde::{Deserialize, Serialize};
 
+use super::link::Work;
 use crate::error::Error;
 
 /// Word behind the name of the transport with which a client process expects its permissions as
@@ -20,6 +21,20 @@ const SCRIPTS: &str = "scripts";
 
 /// Word that allows to monitor the host.
 const MONITOR: &str = "monitor";
+
+/// Word that allows to restart a server with other settings.
+const CONTROL: &str = "control";
+
+/// How an agent lets runs change the settings of the server on its host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedControl {
+    /// Shell command that restarts the server.
+    pub restart: String,
+    /// File to which settings are added; `None` for the one that the server itself writes.
+    pub file: Option<PathBuf>,
+    /// Store with the restore journal of this host.
+    pub journal: PathBuf,
+}
 
 /// Permissions of an agent. Without any, it loads only databases without data, such as `sim`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +48,9 @@ pub struct Permissions {
     /// Whether runs may read the load of the host: CPU, memory, disks, network, and the process of
     /// a server at the port of their target.
     pub monitor: bool,
+    /// How runs may change settings of the server on the host, and restart it; `None` if they may
+    /// not.
+    pub control: Option<AllowedControl>,
 }
 
 impl Permissions {
@@ -41,10 +59,14 @@ impl Permissions {
         match word {
             SCRIPTS => self.scripts = true,
             MONITOR => self.monitor = true,
+            CONTROL => return Err("'control' needs a --restart-command".to_owned()),
             path if path.starts_with('/') => self.files.push(PathBuf::from(path)),
             host => {
                 let bad = |why| {
-                    format!("'{host}' is no server, file (/...), 'scripts' or 'monitor': {why}")
+                    format!(
+                        "'{host}' is no server, file (/...), 'scripts', 'monitor' or 'control': \
+                         {why}"
+                    )
                 };
                 self.hosts.push(Host::parse(host).map_err(bad)?);
             }
@@ -52,13 +74,30 @@ impl Permissions {
         Ok(())
     }
 
-    /// Returns what is left of the permissions for a process that monitors the host, or for one
-    /// that executes clients.
-    pub fn for_work(&self, is_monitor: bool) -> Permissions {
-        match is_monitor {
-            true => Permissions { monitor: self.monitor, ..Permissions::default() },
-            false => Permissions { monitor: false, ..self.clone() },
+    /// Returns what is left of the permissions for a process that does this work.
+    pub fn for_work(&self, work: Work) -> Permissions {
+        let none = Permissions::default();
+        match work {
+            Work::Monitor => Permissions { monitor: self.monitor, ..none },
+            Work::Control => Permissions { control: self.control.clone(), ..none },
+            Work::Clients => Permissions { monitor: false, control: None, ..self.clone() },
         }
+    }
+
+    /// Fails with a sentence unless the host may be monitored, or its server be controlled.
+    pub fn check_work(&self, work: Work) -> Result<(), Error> {
+        match work {
+            Work::Monitor => self.check_monitor(),
+            Work::Control => self.check_control().map(drop),
+            Work::Clients => Ok(()),
+        }
+    }
+
+    /// Returns how the server may be controlled. Fails if it may not be.
+    pub(super) fn check_control(&self) -> Result<&AllowedControl, Error> {
+        self.control.as_ref().ok_or_else(|| {
+            refused("does not let a server be restarted with other settings".to_owned(), CONTROL)
+        })
     }
 
     /// Fails unless the host may be monitored.
@@ -186,7 +225,9 @@ impl fmt::Display for Permissions {
         let files = self.files.iter().map(|path| path.display().to_string());
         let scripts = self.scripts.then(|| SCRIPTS.to_owned());
         let monitor = self.monitor.then(|| MONITOR.to_owned());
-        let all: Vec<String> = hosts.chain(files).chain(scripts).chain(monitor).collect();
+        let control = self.control.as_ref().map(|_| CONTROL.to_owned());
+        let words = scripts.into_iter().chain(monitor).chain(control);
+        let all: Vec<String> = hosts.chain(files).chain(words).collect();
         match all.is_empty() {
             true => f.write_str("nothing but sim"),
             false => f.write_str(&all.join(", ")),

@@ -3,6 +3,7 @@
 //!
 //! Not here: the messages (message).
 
+use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -13,6 +14,7 @@ use super::link::{Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport};
 use super::message::send;
 use super::permissions::{LIMITED, Permissions};
 use crate::network::OURSELVES;
+use crate::settings::restart_environment;
 
 pub(super) const PIPES: Pipes = Pipes;
 
@@ -24,7 +26,7 @@ impl Transport for Pipes {
     }
 
     fn start(&self, _number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
-        start(&[])
+        start(&[], Vec::new())
     }
 
     fn join(&self, _words: &[String]) -> io::Result<Link> {
@@ -38,18 +40,27 @@ impl Transport for Pipes {
 /// Starts a client process on this machine that does nothing but what is allowed. The caller passes
 /// messages between it and a run on another host.
 pub fn start_limited(permissions: &Permissions) -> io::Result<(Link, Box<dyn Peer>)> {
-    let (link, peer) = start(&[LIMITED])?;
+    // The restart command of a server needs what its user has set, such as PATH.
+    let environment: Vec<_> = match permissions.control {
+        Some(_) => restart_environment().collect(),
+        None => Vec::new(),
+    };
+    let (link, peer) = start(&[LIMITED], environment)?;
     send(link.outgoing.as_ref(), permissions)?;
     Ok((link, peer))
 }
 
-fn start(words: &[&str]) -> io::Result<(Link, Box<dyn Peer>)> {
+fn start(
+    words: &[&str],
+    environment: Vec<(OsString, OsString)>,
+) -> io::Result<(Link, Box<dyn Peer>)> {
     // In its own process group, so that Ctrl-C reaches it through us, once.
     let mut child = Command::new(OURSELVES)
         .arg0("dbdyno")
         .args([AGENT, PIPES.name()])
         .args(words)
         .env_clear()
+        .envs(environment)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

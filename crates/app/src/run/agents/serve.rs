@@ -18,6 +18,7 @@ use model::{
 
 use super::super::job_of;
 use super::super::sink::RunSink;
+use super::control::control;
 use super::link::{Incoming, Link};
 use super::message::{AgentEnd, AgentJob, FromAgent, Output, ToAgent, receive};
 use super::permissions::{LIMITED, Permissions};
@@ -78,6 +79,10 @@ pub fn serve(words: &[String]) -> io::Result<()> {
         Some(ToAgent::Watch(job)) => {
             return watch(job, permissions.as_ref(), origin, incoming, &output);
         }
+        Some(ToAgent::Control(job)) => {
+            control(&job, permissions.as_ref(), incoming, &output);
+            return Ok(());
+        }
         _ => return Err(no_job()),
     };
     let stop = Arc::new(Stop::default());
@@ -114,7 +119,7 @@ fn obey(
                 let _ = begin.send(unix_ns);
             }
             ToAgent::Stop => stop.ask(),
-            ToAgent::Job(_) | ToAgent::Watch(_) => break,
+            _ => break,
         }
     }
     // dbdyno has ended or continues without us.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use model::{Host, Plan, Target};
 
-use super::link::{AgentHost, Chosen, Hosts, Link, Peer, Transport};
+use super::link::{AgentHost, Chosen, Hosts, Link, Peer, Transport, Work};
 use super::pipe::PIPES;
 use crate::error::Error;
 
@@ -48,7 +48,7 @@ impl Processes {
             false => Ok((Vec::new(), None)),
         };
         let (monitors, to_monitors) =
-            choose(!monitors_of.is_empty(), &|| hosts.choose_monitors(monitors_of))?;
+            choose(!monitors_of.is_empty(), &|| hosts.choose_named(monitors_of, Work::Monitor))?;
         let (hosts, chosen) = choose(!hosts_of.is_empty(), &|| {
             hosts.choose(hosts_of, &|permissions| permissions.check_servers(plan))
         })?;

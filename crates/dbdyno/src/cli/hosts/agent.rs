@@ -63,6 +63,13 @@ fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         true => "yes: CPU, memory, disks, network, and the server at a target's port",
         false => "no",
     };
+    let control = permissions.control.as_ref().map_or("no".to_owned(), |control| {
+        let file = control.file.as_ref().map_or_else(
+            || "the file that the server writes itself".to_owned(),
+            |file| file.display().to_string(),
+        );
+        format!("yes: adds settings to {file}, and runs '{}'", control.restart)
+    });
     shell.print(&format!(
         "connects to       {} (not tried now; it opens no port)\n\
          joins             {found}\n\
@@ -71,6 +78,7 @@ fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
          uses files        {}\n\
          executes scripts  {scripts}\n\
          is monitored      {monitor}\n\
+         restarts servers  {control}\n\
          starts programs   itself, once for each run, as this user; no others\n\
          keeps results of  {} while the hub cannot be reached\n",
         options.hub,

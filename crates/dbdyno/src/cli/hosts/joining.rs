@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use agents::{Address, AgentOptions, Token};
 use app::Error;
-use app::run::Permissions;
+use app::run::{AllowedControl, Permissions};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::parse_bytes;
 
 use super::own_folder;
+use crate::cli::flags;
 use crate::shell::Shell;
 
 /// Environment variable with the token, which a process list does not show.
@@ -39,12 +40,29 @@ pub(super) fn joining(command: Command) -> Command {
         .arg(
             Arg::new("allow")
                 .long("allow")
-                .value_name("HOST[:PORT]|/FILE|scripts|monitor")
+                .value_name("HOST[:PORT]|/FILE|scripts|monitor|control")
                 .action(ArgAction::Append)
                 .help(
                     "Server that runs may load from here, file that they may use, scripts that are \
-                     programs (Lua), or 'monitor': reading the load of this host and its server; \
-                     repeat it for more [default: nothing but sim]",
+                     programs (Lua), 'monitor': reading the load of this host and its server, or \
+                     'control': restarting the server of this host with other settings; repeat it \
+                     for more [default: nothing but sim]",
+                ),
+        )
+        .arg(
+            Arg::new("restart_command")
+                .long("restart-command")
+                .value_name("COMMAND")
+                .help("Shell command that restarts the server of this host, for --allow control"),
+        )
+        .arg(
+            Arg::new("settings_file")
+                .long("settings-file")
+                .value_name("FILE")
+                .requires("restart_command")
+                .help(
+                    "File of this host to which runs may add settings, and which the server reads \
+                     last [default: PostgreSQL's postgresql.auto.conf]",
                 ),
         )
         .arg(Arg::new("spool").long("spool").value_name("BYTES").default_value(SPOOL).help(
@@ -73,7 +91,7 @@ pub(super) fn options(matches: &ArgMatches, shell: &Shell) -> Result<AgentOption
         hub: Address::parse(address).map_err(Error::Usage)?,
         token: token.map_err(|why| Error::Usage(format!("--token: {why}")))?,
         name: matches.get_one::<String>("name").cloned(),
-        permissions: permissions(matches)?,
+        permissions: permissions(matches, shell)?,
         spool_bytes: parse_bytes(spool)
             .map_err(|bad| Error::Usage(format!("--spool: {bad}")))?
             .try_into()
@@ -81,10 +99,25 @@ pub(super) fn options(matches: &ArgMatches, shell: &Shell) -> Result<AgentOption
     })
 }
 
-fn permissions(matches: &ArgMatches) -> Result<Permissions, Error> {
+fn permissions(matches: &ArgMatches, shell: &Shell) -> Result<Permissions, Error> {
+    let restart = matches.get_one::<String>("restart_command");
     let mut permissions = Permissions::default();
     for word in matches.get_many::<String>("allow").into_iter().flatten() {
-        permissions.allow(word).map_err(|bad| Error::Usage(format!("--allow: {bad}")))?;
+        match (word.as_str(), restart) {
+            ("control", Some(restart)) => {
+                permissions.control = Some(AllowedControl {
+                    restart: restart.clone(),
+                    file: matches.get_one::<String>("settings_file").map(PathBuf::from),
+                    journal: flags::store_to_write(matches, shell)?,
+                });
+            }
+            _ => permissions.allow(word).map_err(|bad| Error::Usage(format!("--allow: {bad}")))?,
+        }
     }
-    Ok(permissions)
+    match (restart, &permissions.control) {
+        (Some(_), None) => {
+            Err(Error::Usage("--restart-command: add --allow control, which uses it".to_owned()))
+        }
+        _ => Ok(permissions),
+    }
 }

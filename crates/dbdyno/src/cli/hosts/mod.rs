@@ -14,7 +14,8 @@ use std::sync::Arc;
 use agents::Fleet;
 use app::Error;
 use app::open::data_folder;
-use app::run::Hosts;
+use app::run::{Hosts, restart_by_agent};
+use app::settings::ServerRestart;
 use clap::{Arg, ArgMatches, Command};
 
 use super::Outcome;
@@ -22,14 +23,31 @@ use crate::shell::Shell;
 
 /// Name of the flag for the folder of a hub.
 const HUB: &str = "hub";
+/// Name of the flag for the agent that restarts the server.
+const CONTROL: &str = "control_agent";
 
 pub(super) fn commands() -> [Command; 3] {
     [hub::command(), agent::command(), list::command()]
 }
 
 /// Returns the flags of commands that run clients on other hosts.
-pub(super) fn flags() -> [Arg; 1] {
-    [hub_flag().help_heading("Clients and load")]
+pub(super) fn flags() -> [Arg; 2] {
+    let control = Arg::new(CONTROL)
+        .long("control-agent")
+        .value_name("NAME")
+        .conflicts_with("restart_command")
+        .help_heading("Servers of your own")
+        .help(
+            "Agent on the server's host that restarts the server, for settings (server.NAME) that \
+             it takes only at its start ('dbdyno agent join --allow control')",
+        );
+    [hub_flag().help_heading("Clients and load"), control]
+}
+
+/// Returns how the agent that a command line names restarts servers; `None` without one.
+pub(super) fn restart(matches: &ArgMatches, shell: &Shell) -> Option<ServerRestart> {
+    let name = matches.try_get_one::<String>(CONTROL).ok().flatten()?;
+    Some(restart_by_agent(name.clone(), of_flag(matches, shell)?))
 }
 
 fn hub_flag() -> Arg {
