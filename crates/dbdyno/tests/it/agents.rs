@@ -30,8 +30,8 @@ const UNREACHABLE: i32 = 4;
 const SIM: &str = "--target=sim:?servers=0&draws=key&service=exponential:2ms";
 
 /// A hub, in a home that runs share with it.
-struct Hub {
-    home: Home,
+pub(crate) struct Hub {
+    pub(crate) home: Home,
     port: u16,
     token: String,
     hub: Started,
@@ -52,7 +52,7 @@ fn to_file(home: &Home, name: &str) -> Stdio {
 }
 
 impl Hub {
-    fn new() -> Hub {
+    pub(crate) fn new() -> Hub {
         Hub::listening("127.0.0.1")
     }
 
@@ -73,16 +73,23 @@ impl Hub {
 
     /// Starts an agent with these options, and waits until it has joined.
     fn agent(&mut self, name: &str, allows: &[&str]) -> Started {
-        let address = format!("127.0.0.1:{}", self.port);
-        self.agent_at(&address, name, allows, &[])
+        self.agent_at(&self.address(), name, allows, &[])
+    }
+
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// Starts an agent that takes this host for another one.
     fn agent_elsewhere(&mut self, name: &str, allows: &[&str]) -> Started {
         let boot = self.home.write(&format!("{name}.boot"), format!("{name} is another host\n"));
         let mount = format!("mount --bind '{boot}' /proc/sys/kernel/random/boot_id && exec \"$@\"");
-        let address = format!("127.0.0.1:{}", self.port);
-        self.agent_at(&address, name, allows, &["unshare", "-m", "bash", "-c", &mount, "bash"])
+        self.agent_at(
+            &self.address(),
+            name,
+            allows,
+            &["unshare", "-m", "bash", "-c", &mount, "bash"],
+        )
     }
 
     /// Starts an agent by a program that is given the command line, such as `ip netns exec`.
@@ -92,7 +99,13 @@ impl Hub {
         self.agent_with(hub, name, &allows.iter().map(String::as_str).collect::<Vec<_>>(), by)
     }
 
-    fn agent_with(&mut self, hub: &str, name: &str, options: &[&str], by: &[&str]) -> Started {
+    pub(crate) fn agent_with(
+        &mut self,
+        hub: &str,
+        name: &str,
+        options: &[&str],
+        by: &[&str],
+    ) -> Started {
         let dbdyno = env!("CARGO_BIN_EXE_dbdyno");
         let words: Vec<&str> = by.iter().copied().chain([dbdyno, "agent", "join", hub]).collect();
         let mut command = self.home.command(words[0]);

@@ -51,6 +51,7 @@ mod repeatable;
 mod repeats;
 mod replicas;
 mod report;
+mod restart;
 mod runs;
 mod seek;
 mod selfcheck;
