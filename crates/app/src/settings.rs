@@ -29,6 +29,7 @@ use crate::finding::not_made;
 use crate::interruptible::{run_interruptible, run_unless_asked_twice};
 use crate::open::open;
 use crate::watcher::Watcher;
+use plan::managed::is_managed;
 
 use self::at_start::FilesOfServers;
 use self::session::{Found, SettingsSession, Way, is_back, is_ours};
@@ -135,7 +136,7 @@ impl SettingsGuard {
     ) -> Result<Set, Error> {
         let server = server_of(target);
         let holds = self.held.iter().any(|held| held.server == server);
-        if wanted.is_empty() && !holds && !self.files.is_changed(&server) {
+        if wanted.is_empty() && !holds && self.restart.is_none() {
             return Ok(Set::default());
         }
         let store = Store::open(&self.store)?;
@@ -161,7 +162,7 @@ impl SettingsGuard {
             }
         }
         let mut set = Set::default();
-        let (mut session, taken) = self.put_at_start(session, database, &server, &at_start)?;
+        let (mut session, taken) = self.put_at_start(session, &at_start)?;
         for (now, (_, value)) in taken.iter().zip(&at_start) {
             set.add(now, value, target);
         }
@@ -172,29 +173,21 @@ impl SettingsGuard {
         Ok(set)
     }
 
-    /// Sets settings that the server takes only at its start, and restores its file if there are
-    /// none. Returns a session that the restart has not ended, and each setting as the server
-    /// reports it.
+    /// Sets settings that the server takes only at its start. A server that may be restarted is
+    /// restarted in any case, so that all runs begin alike. Returns a session that the restart has
+    /// not ended, and each setting as the server reports it.
     fn put_at_start(
         &mut self,
         session: SettingsSession,
-        database: &dyn Database,
-        server: &str,
         asked: &[(Found, &str)],
     ) -> Result<(SettingsSession, Vec<Found>), Error> {
-        let target = session.target.clone();
-        if asked.is_empty() {
-            if !self.files.is_changed(server) {
-                return Ok((session, Vec::new()));
+        match (&self.restart, asked.first()) {
+            (Some(restart), _) => {
+                self.files.put(restart, &self.store, &self.purpose, session, asked)
             }
-            drop(session);
-            self.files.put_back(server)?;
-            return Ok((SettingsSession::at(database, &target)?, Vec::new()));
+            (None, Some((found, _))) => Err(session.needs_restart(&found.name)),
+            (None, None) => Ok((session, Vec::new())),
         }
-        let Some(restart) = &self.restart else {
-            return Err(session.needs_restart(&asked[0].0.name));
-        };
-        self.files.put(restart, &self.store, &self.purpose, session, asked)
     }
 
     fn put_one(
@@ -266,8 +259,15 @@ impl SettingsGuard {
         plan: &Plan,
         stop: &Stop,
     ) -> Result<Set, Error> {
-        if plan.settings.is_empty() && self.held.is_empty() && self.targets.is_empty() {
+        if plan.settings.is_empty() && self.held.is_empty() && self.restart.is_none() {
             return Ok(Set::default());
+        }
+        if self.restart.is_some() && is_managed(&plan.target) {
+            return Err(Error::Usage(
+                "a managed server needs no --restart-command or --control-agent: dbdyno restarts \
+                 it itself"
+                    .to_owned(),
+            ));
         }
         let empty = SettingsGuard::new(&self.store, self.purpose.clone(), self.restart.clone());
         let mut guard = std::mem::replace(self, empty);

@@ -10,8 +10,8 @@ use std::time::Duration;
 use analysis::report::Report;
 use engine::Stop;
 use model::{
-    DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
-    Plan, Point, Round, ScriptHost, Status, Target,
+    DataPolicy, Event, EventLoopChoice, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement,
+    PlacementChoice, Plan, Point, Round, ScriptHost, Status, Target,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -27,7 +27,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::{
     Data, OpenTarget, open, open_target, resolve_groups, resolve_workload_interruptible,
 };
-use crate::run::{Hosts, RunOptions, prepare, run_at};
+use crate::run::{Hosts, RunOptions, prepare, run_at, workers};
 use crate::settings::{Ended, ServerRestart, SettingsGuard};
 use crate::time_left::{Pace, TimeLeft};
 use crate::trials::trial_reports;
@@ -117,6 +117,8 @@ pub(crate) struct TrialRunner<'o> {
     /// Key of the data that the last trial used, if they are kept and passed all checks after it,
     /// else `None`; the next trial on the same data skips the checks before its load.
     held: Option<DataOf>,
+    /// What `auto` is for the event loops of all trials.
+    event_loop: EventLoopChoice,
 }
 
 /// Server start and build to which the last trial belongs. Repeats may demand a restarted server or
@@ -187,6 +189,7 @@ impl<'o> TrialRunner<'o> {
             fresh: Fresh::default(),
             guard,
             held: None,
+            event_loop: EventLoopChoice::Auto,
         })
     }
 
@@ -302,6 +305,14 @@ impl<'o> TrialRunner<'o> {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<(), Error> {
+        // By the point with the most clients, so that it does not change along with them.
+        let loops = self.plans.iter().map(|plan| {
+            let clients = plan.groups.iter().map(|group| group.clients as usize).sum();
+            (clients, workers(plan))
+        });
+        if let Some((clients, n_loops)) = loops.max() {
+            self.event_loop = engine::event_loop_for(clients, n_loops);
+        }
         let is_auto = |plan: &Plan| plan.placement == PlacementChoice::Auto;
         if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
             return self.reach(stop, watcher);
@@ -538,6 +549,7 @@ impl<'o> TrialRunner<'o> {
             before: Vec::new(),
             script_host: self.options.script_host.clone(),
             hosts: self.options.hosts.clone(),
+            event_loop: self.event_loop,
             restart: None,
         };
         let stop = &Arc::new(stop.of_next());

@@ -34,7 +34,7 @@ pub use clock::{Origin, ThreadClock};
 pub use coordinator::{CannotRun, Pauses, Ran, run};
 pub use job::{GroupJob, Job, Recorded, RecordedAs, SampleHook};
 pub use os_sched::Granted;
-pub use place::loops::probe_io_uring;
+pub use place::loops::{event_loop_for, probe_io_uring};
 pub use place::threads::block_on;
 pub use schedule::Schedule;
 pub use share::Share;

@@ -364,7 +364,7 @@ choice!(PlacementChoice {
 /// Interface of the kernel by which event loops wait for their sockets, as the user chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventLoopChoice {
-    /// What dbdyno chooses, which is `epoll`.
+    /// What dbdyno chooses: `io_uring` for many clients if the kernel permits it, else `epoll`.
     #[default]
     Auto,
     /// `epoll`: a system call for each request and each reply.

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use analysis::Tally;
 use engine::{Job, Origin, Ran, Recorded, SampleHook};
-use model::{DbErrorKind, Event, Fact, FactValue, Host, MonitorScope, Placement, StopReason};
+use model::{
+    DbErrorKind, Event, EventLoopChoice, Fact, FactValue, Host, MonitorScope, Placement, StopReason,
+};
 use monitor::{Monitor, Scope, is_no_server, wall_clock};
 
 use super::agents::{self, Agents, MONITORED, Monitored};
@@ -68,13 +70,18 @@ impl<'b> Beside<'b> {
         };
         let agents = Agents::start(&start, run.stop)?;
         run.sink.numbering = Numbering::new(agents.loops_each(plan));
+        let job = job_of(plan, run.groups, placement, 0, origin);
         let job = Job {
+            event_loop: match job.event_loop {
+                EventLoopChoice::Auto => run.options.event_loop,
+                chosen => chosen,
+            },
             threads: run.sink.client_threads.clone(),
             sample_hook: both(
                 run.options.sample_hook.clone(),
                 run.sink.reports.as_ref().and_then(Reports::hook),
             ),
-            ..job_of(plan, run.groups, placement, 0, origin)
+            ..job
         };
         let replicas = replicas(plan, run.groups);
         for (name, url, _) in &replicas {

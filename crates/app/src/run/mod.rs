@@ -36,9 +36,9 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Share, Stop};
 use model::{
-    CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, NS_PER_S,
-    Placement, Plan, RunId, ScriptHost, Settle, Severity, StopCondition, StopReason, Trial,
-    format_count, format_duration,
+    CommitRisk, Database, Description, Event, EventLoopChoice, Fact, Finding, Identity, NS_PER_MS,
+    NS_PER_S, Placement, Plan, RunId, ScriptHost, Settle, Severity, StopCondition, StopReason,
+    Trial, format_count, format_duration,
 };
 use monitor::facts;
 use stats::OfferedQuantile;
@@ -74,6 +74,7 @@ use crate::settle::{SettlingAt, tables_of};
 use crate::watcher::Watcher;
 use crate::{admission, build_lock, routines, storage_engine};
 
+pub(crate) use self::agents::workers;
 pub use self::agents::{
     AGENT, AgentHost, AllowedControl, Chosen, ClockOffset, Hosts, Incoming, Link,
     MESSAGE_BYTES_MAX, Outgoing, Peer, Permissions, Transport, Work, add_transport, read_framed,
@@ -112,6 +113,9 @@ pub struct RunOptions {
     pub script_host: Option<Arc<dyn ScriptHost>>,
     /// Finds the other hosts on which clients run, if the plan names agents.
     pub hosts: Option<Arc<dyn Hosts>>,
+    /// What `auto` is for event loops of this run, because its experiment has chosen it for all
+    /// runs; `auto` itself for a run of its own.
+    pub event_loop: EventLoopChoice,
     /// How a server that dbdyno did not start is restarted for settings that need it; `None` if it
     /// may not be.
     pub restart: Option<ServerRestart>,
@@ -132,6 +136,7 @@ impl RunOptions {
             before: Vec::new(),
             script_host: None,
             hosts: None,
+            event_loop: EventLoopChoice::Auto,
             restart: None,
         }
     }
@@ -162,11 +167,14 @@ pub fn run(
     for text in open_target.sentences() {
         watcher.note(&text);
     }
-    if plan.settings.is_empty() {
+    if plan.settings.is_empty() && options.restart.is_none() {
         return run_at(&mut open_target, plan, options, stop, watcher);
     }
     let Some(store) = &options.store else {
-        return Err(no_journal("[server]"));
+        return Err(no_journal(match &options.restart {
+            Some(_) => "--restart-command",
+            None => "[server]",
+        }));
     };
     let mut guard = SettingsGuard::new(store, "run".to_owned(), options.restart.clone());
     let result = guard.put_interruptible(&open_target.database, &plan, stop).and_then(|set| {

@@ -61,13 +61,7 @@ struct FileOfServer {
 pub(super) type Asked<'a> = [(Found, &'a str)];
 
 impl FilesOfServers {
-    /// Whether the server may run with a changed file.
-    pub(super) fn is_changed(&self, server: &str) -> bool {
-        self.held.iter().any(|held| server_of(&held.target) == server && held.is_changed)
-    }
-
-    /// Restarts a server with these settings, and with those of its file that dbdyno has not
-    /// written. Returns a new session, and each setting as the server reports it then.
+    /// Restarts a server with these settings, and otherwise with its own file. Returns a new session, and each setting as the server reports it then.
     pub(super) fn put(
         &mut self,
         by: &ServerRestart,
@@ -82,10 +76,13 @@ impl FilesOfServers {
         let held = self.of_server(by, journal, purpose, &mut session)?;
         let pairs = asked.iter().map(|(found, value)| (found.name.clone(), (*value).to_owned()));
         let pairs: Vec<(String, String)> = pairs.collect();
-        held.control.write(&pairs)?;
-        held.is_changed = true;
+        held.write(&pairs)?;
         let restarted = held.restart(Some(&mut session));
         drop(session);
+        if asked.is_empty() && restarted.is_ok() && held.is_changed {
+            held.control.forget()?;
+            held.is_changed = false;
+        }
         let taken = restarted.and_then(|mut session| {
             let now = pairs.iter().map(|(name, _)| session.look(name));
             let now = now.collect::<Result<Vec<Found>, Error>>()?;
@@ -95,7 +92,10 @@ impl FilesOfServers {
         });
         taken.map_err(|error| {
             let pairs = pairs.iter().map(|(name, value)| format!("{name}={value}"));
-            let with = pairs.collect::<Vec<String>>().join(", ");
+            let with = match asked.is_empty() {
+                true => "its own settings".to_owned(),
+                false => pairs.collect::<Vec<String>>().join(", "),
+            };
             let what = match held.restore() {
                 Ok(()) => format!(
                     "with {with}: {error}; {} runs with its own settings again",
@@ -109,13 +109,6 @@ impl FilesOfServers {
                 _ => Error::Failed(what),
             }
         })
-    }
-
-    /// Restores the file of a server, and restarts the server with it. Does nothing if it was not
-    /// changed.
-    pub(super) fn put_back(&mut self, server: &str) -> Result<(), Error> {
-        let mut of_it = self.held.iter_mut().filter(|held| server_of(&held.target) == server);
-        of_it.try_for_each(FileOfServer::restore)
     }
 
     /// Restores all files, and restarts their servers. Returns a note on each that could not be
@@ -163,6 +156,17 @@ impl FilesOfServers {
 }
 
 impl FileOfServer {
+    /// Adds settings to the file, or restores it if there are none.
+    fn write(&mut self, settings: &[(String, String)]) -> Result<(), Error> {
+        if settings.is_empty() {
+            // The server runs with the changed file until it is restarted.
+            return if self.is_changed { self.control.put_back() } else { Ok(()) };
+        }
+        self.control.write(settings)?;
+        self.is_changed = true;
+        Ok(())
+    }
+
     /// Restarts the server, and waits until it answers. `session` is one before the restart, by
     /// which the restart is proven; `None` if the server may be down.
     fn restart(&mut self, session: Option<&mut SettingsSession>) -> Result<SettingsSession, Error> {

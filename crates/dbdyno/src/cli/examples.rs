@@ -250,6 +250,7 @@ const EXAMPLES: &[Examples] = &[
             "agent join nats://bench1:4222 --allow db1:5432",
             "agent join bench1 --name gen2 --allow db1:3306 --allow db2:3306",
             "agent join bench1 --allow db1:5432 --allow /etc/ssl/db1.pem --allow scripts",
+            "agent join bench1 --allow control --restart-command 'sudo systemctl restart postgresql'",
         ],
     ),
     (

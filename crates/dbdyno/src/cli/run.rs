@@ -7,7 +7,7 @@ use app::build::BuildOptions;
 use app::dry_run::Intended;
 use app::run::{RunOptions, run as run_plan};
 use clap::{ArgMatches, Command};
-use model::{Plan, RunId};
+use model::{EventLoopChoice, Plan, RunId};
 use plan::{Task, decide_task};
 use store::Store;
 
@@ -134,6 +134,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         before: Vec::new(),
         script_host: script_host::of_flag(matches, shell),
         hosts: hosts::of_flag(matches, shell),
+        event_loop: EventLoopChoice::Auto,
         restart: server_restart::of_flags(matches, shell)?,
     };
     let stop = stop_on_signals(shell);

@@ -71,6 +71,29 @@ fn clients_on_io_uring_outlive_a_crash_of_postgres() {
 }
 
 #[test]
+fn many_clients_of_a_loop_use_io_uring_and_an_experiment_uses_one_interface() {
+    let home = Home::new();
+    let sim = "--target=sim:?service=constant:1ms&servers=64";
+    let loops = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let (few, many) = (loops.to_string(), (40 * loops).to_string());
+    let of_many = if is_permitted() { "io_uring" } else { "epoll" };
+    let base = ["run", "empty", sim, "--placement=loop", "--transactions=400", "--ramp-up=0s"];
+    for (clients, event_loop) in [(&few, "epoll"), (&many, of_many)] {
+        let report = home.json(&[&base[..], &[&format!("--clients={clients}")]].concat());
+        assert_eq!(at(&report, "facts.client.event_loop"), event_loop);
+        assert_eq!(number(&report, "counts.finished"), 400.0);
+    }
+    let vary = format!("--vary=clients={few},{many}");
+    home.run(&[&base[..], &[&vary, "--repeat=1"]].concat()).good();
+    let runs = home.json(&["runs", "list"]);
+    for run in &at(&runs, "runs").as_array().expect("a list")[..2] {
+        let id = at(run, "run_id").as_str().expect("an id");
+        let report = home.json(&["runs", "show", id]);
+        assert_eq!(at(&report, "facts.client.event_loop"), of_many);
+    }
+}
+
+#[test]
 fn where_the_kernel_forbids_io_uring_epoll_is_used_or_the_run_refused() {
     let home = Home::new();
     let run = |event_loop: &str| {

@@ -162,7 +162,7 @@ pub(super) fn n_processes(plan: &Plan) -> u32 {
 /// Returns the number of cores for each process of a run, which is its number of event loops: the
 /// cores of this machine divided by the processes with clients, including this one if it has any.
 /// An agent has all cores of its host.
-pub(super) fn workers(plan: &Plan) -> usize {
+pub(crate) fn workers(plan: &Plan) -> usize {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     if !plan.agents.is_empty() {
         return cores;

@@ -66,8 +66,14 @@ fn join_words(matches: &ArgMatches) -> Vec<String> {
     for allowed in matches.get_many::<String>("allow").into_iter().flatten() {
         words.extend(["--allow".to_owned(), allowed.clone()]);
     }
-    if let Some(spool) = matches.get_one::<String>("spool") {
-        words.extend(["--spool".to_owned(), spool.clone()]);
+    for (name, flag) in [
+        ("restart_command", "--restart-command"),
+        ("settings_file", "--settings-file"),
+        ("spool", "--spool"),
+    ] {
+        if let Some(value) = matches.get_one::<String>(name) {
+            words.extend([flag.to_owned(), value.clone()]);
+        }
     }
     words
 }
