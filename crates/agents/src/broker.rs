@@ -116,6 +116,8 @@ enum Command {
 pub(crate) struct Broker {
     commands: UnboundedSender<Command>,
     is_connected: Arc<AtomicBool>,
+    /// Whether the connection was there, and is lost.
+    was_lost: Arc<AtomicBool>,
 }
 
 /// Arguments for connecting to a broker.
@@ -133,7 +135,7 @@ impl Broker {
     /// broker cannot be reached or refuses.
     pub(crate) fn connect(connect: Connect, listener: Arc<dyn Listener>) -> Result<Broker, String> {
         let (commands, received) = unbounded_channel();
-        let broker = Broker { commands, is_connected: Arc::default() };
+        let broker = Broker { commands, is_connected: Arc::default(), was_lost: Arc::default() };
         let (outcome, outcomes) = channel();
         let work = {
             let broker = broker.clone();
@@ -182,15 +184,22 @@ impl Broker {
     fn happened(&self, event: &Event, listener: &dyn Listener) {
         match event {
             Event::Connected => {
+                if self.was_lost.swap(false, Ordering::AcqRel) {
+                    listener.trouble("the connection to the hub is there again");
+                }
                 self.is_connected.store(true, Ordering::Release);
                 listener.connected(self);
             }
             Event::Disconnected | Event::Closed => {
                 self.is_connected.store(false, Ordering::Release);
-                listener.trouble("the connection to the hub is lost");
+                if !self.was_lost.swap(true, Ordering::AcqRel) {
+                    listener.trouble("the connection to the hub is lost; trying to connect again");
+                }
             }
             Event::LameDuckMode | Event::Draining => {}
-            other => listener.trouble(&other.to_string()),
+            // Each attempt to connect again fails in the library's words.
+            _ if self.was_lost.load(Ordering::Acquire) => {}
+            other => listener.trouble(&format!("the hub's broker: {other}")),
         }
     }
 }

@@ -156,7 +156,12 @@ impl Conversation {
         }
         let silent_ns = now_ns.saturating_sub(state.heard_ns);
         if silent_ns >= SILENT_NS {
-            let why = format!("nothing was heard of it for {} s", SILENT_NS / NS_PER_S);
+            let silent_s = SILENT_NS / NS_PER_S;
+            let why = match self.broker.is_connected() {
+                true => format!("nothing was heard of it for {silent_s} s"),
+                // Whether the other side is well cannot be known then.
+                false => format!("the connection to the hub has been lost for {silent_s} s"),
+            };
             self.end_locked(&mut state, why);
             return;
         }

@@ -20,16 +20,23 @@ use crate::shell::Shell;
 ///
 /// If the shell is not that of the process, as in tests, signals have no effect.
 pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
-    stop_after(0, shell)
+    stop_after(0, None, shell)
 }
 
 /// Returns a stop that cancels running work at the first signal, and exits at once at the second.
 pub(crate) fn cancel_on_signals(shell: &Shell) -> Arc<Stop> {
-    stop_after(1, shell)
+    stop_after(1, None, shell)
 }
 
-/// Returns a stop for which the first signal counts as the one after the first `skipped`.
-fn stop_after(skipped: u32, shell: &Shell) -> Arc<Stop> {
+/// Returns a stop for a service, which ends at the first signal and says then what that means for
+/// those who use it.
+pub(crate) fn end_on_signals(meaning: &'static str, shell: &Shell) -> Arc<Stop> {
+    stop_after(0, Some(meaning), shell)
+}
+
+/// Returns a stop for which the first signal counts as the one after the first `skipped`. At the
+/// first signal it says `meaning`, or else that the work in progress is finished.
+fn stop_after(skipped: u32, meaning: Option<&'static str>, shell: &Shell) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
     if !shell.is_process() {
         return stop;
@@ -38,6 +45,7 @@ fn stop_after(skipped: u32, shell: &Shell) -> Arc<Stop> {
     let handled = on_signals(move |nth, signal| {
         let nth = nth + skipped;
         match nth {
+            1 if meaning.is_some() => signal_shell.say(&format!("\n{}", meaning.unwrap_or_default())),
             1 => signal_shell.say(match signal {
                 SIGHUP => {
                     "\nthe terminal is gone (SIGHUP): stopping after the work in progress, as on Ctrl-C; \

@@ -79,12 +79,14 @@ fn many_clients_of_a_loop_use_io_uring_and_an_experiment_uses_one_interface() {
     let of_many = if is_permitted() { "io_uring" } else { "epoll" };
     let base = ["run", "empty", sim, "--placement=loop", "--transactions=400", "--ramp-up=0s"];
     for (clients, event_loop) in [(&few, "epoll"), (&many, of_many)] {
-        let report = home.json(&[&base[..], &[&format!("--clients={clients}")]].concat());
+        // Whether the generator kept up depends on this machine, and is not asked.
+        let more = [&format!("--clients={clients}"), "--output=json"];
+        let report = home.run(&[&base[..], &more].concat()).json();
         assert_eq!(at(&report, "facts.client.event_loop"), event_loop);
         assert_eq!(number(&report, "counts.finished"), 400.0);
     }
     let vary = format!("--vary=clients={few},{many}");
-    home.run(&[&base[..], &[&vary, "--repeat=1"]].concat()).good();
+    home.run(&[&base[..], &[&vary, "--repeat=1"]].concat());
     let runs = home.json(&["runs", "list"]);
     for run in &at(&runs, "runs").as_array().expect("a list")[..2] {
         let id = at(run, "run_id").as_str().expect("an id");

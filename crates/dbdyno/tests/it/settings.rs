@@ -250,7 +250,8 @@ fn what_sql_cannot_set_is_reported_before_anything_is_run() {
         check(server.shared(), &vary, &[&format!("it calls it {other}, so use server.{other}")]);
     }
     let postgres = POSTGRES.shared();
-    check(postgres, "shared_buffers=1MB,2MB", &["it takes effect only at a server start"]);
+    check(postgres, "wal_buffers=1MB,2MB", &["takes effect only at a start of the server"]);
+    check(postgres, "shared_buffers=1MB,2MB", &["its source is 'command line'"]);
     check(postgres, "fsync=on,off", &["its source is 'command line'"]);
     check(postgres, "work_mom=1MB,2MB", &["no setting of that name"]);
     check(postgres, "work_mem=1MB,fast", &["cannot be set to 'fast'"]);

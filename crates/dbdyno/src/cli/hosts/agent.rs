@@ -5,7 +5,7 @@ use clap::{ArgMatches, Command};
 
 use super::joining::{joining, options};
 use super::manifest;
-use crate::cli::signals::stop_on_signals;
+use crate::cli::signals::end_on_signals;
 use crate::cli::{DONE, Outcome};
 use crate::shell::Shell;
 
@@ -40,7 +40,10 @@ pub(super) fn agent(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn join(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let options = options(matches, shell)?;
-    let stop = stop_on_signals(shell);
+    let stop = end_on_signals(
+        "the agent leaves the hub; a run that it takes part in fails, or is marked (--agent-loss)",
+        shell,
+    );
     let (hub, allows) = (options.hub.clone(), options.permissions.to_string());
     let agent = Agent::join(options)?;
     shell.print(&format!("{} has joined {hub}; it allows runs: {allows}\n", agent.name()))?;

@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 use model::Host;
 
 use super::{hub_flag, hub_folder};
-use crate::cli::signals::stop_on_signals;
+use crate::cli::signals::end_on_signals;
 use crate::cli::{DONE, Outcome};
 use crate::shell::Shell;
 
@@ -49,7 +49,10 @@ pub(super) fn hub(matches: &ArgMatches, shell: &Shell) -> Outcome {
         address,
         nats_server: matches.get_one::<String>("nats_server").map(PathBuf::from),
     };
-    let stop = stop_on_signals(shell);
+    let stop = end_on_signals(
+        "the hub ends; runs in progress on its agents fail, and agents wait until it is back",
+        shell,
+    );
     let mut hub = Hub::start(options)?;
     shell.print(&format!("the hub is ready at {}\n", hub.address()))?;
     tell_token(&hub, shell)?;
