@@ -35,9 +35,7 @@ use self::at_start::FilesOfServers;
 use self::session::{Found, SettingsSession, Way, is_back, is_ours};
 
 pub use self::at_start::ServerRestart;
-pub(crate) use self::here::{
-    Control, Controlled, Here, ReachControl, dangerous, restart_environment,
-};
+pub(crate) use self::here::{Control, Controlled, Here, ReachControl, dangerous, without_secrets};
 pub(crate) use self::momentary::Momentary;
 pub use self::restore::{
     Fate, Left, RestoreOptions, Restored, forget, forget_files, left, left_files, restore,

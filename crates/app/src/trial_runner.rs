@@ -523,6 +523,25 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
+    /// Returns the options of a trial, whose data may have been checked already.
+    fn run_options(&self, place: (u32, u32), is_checked: bool) -> RunOptions {
+        RunOptions {
+            store: Some(self.options.store.clone()),
+            check_before: self.options.check_before && !is_checked,
+            check_after: self.options.check_after,
+            build: self.options.build,
+            load: self.options.load,
+            sample_hook: None,
+            trial: Some(self.experiment.trial(place)),
+            labels: self.experiment.labels.clone(),
+            before: Vec::new(),
+            script_host: self.options.script_host.clone(),
+            hosts: self.options.hosts.clone(),
+            event_loop: self.event_loop,
+            restart: None,
+        }
+    }
+
     fn attempt(
         &mut self,
         place: (u32, u32),
@@ -537,21 +556,7 @@ impl<'o> TrialRunner<'o> {
         let key = built_key(&plan);
         let is_rebuilt = self.is_to_be_built(place.1, &key);
         let is_checked = self.held.take().is_some_and(|held| held == data) && !is_rebuilt;
-        let options = RunOptions {
-            store: Some(self.options.store.clone()),
-            check_before: self.options.check_before && !is_checked,
-            check_after: self.options.check_after,
-            build: self.options.build,
-            load: self.options.load,
-            sample_hook: None,
-            trial: Some(self.experiment.trial(place)),
-            labels: self.experiment.labels.clone(),
-            before: Vec::new(),
-            script_host: self.options.script_host.clone(),
-            hosts: self.options.hosts.clone(),
-            event_loop: self.event_loop,
-            restart: None,
-        };
+        let options = self.run_options(place, is_checked);
         let stop = &Arc::new(stop.of_next());
         // If managed servers alternate, each trial starts its own server: if some were restarted
         // and some kept, repeats would not be independent.

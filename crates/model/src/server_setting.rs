@@ -123,8 +123,8 @@ impl fmt::Display for ChangedSetting {
     }
 }
 
-/// A settings file of a server that dbdyno has changed and not yet restored: an entry of the restore
-/// journal.
+/// A settings file of a server that dbdyno has changed and not yet restored: an entry of the
+/// restore journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// Identifier of the server, which is the same for all its databases and users.
@@ -154,7 +154,7 @@ pub struct ChangedFile {
 pub struct FileBefore {
     /// Contents, which need not be text.
     pub contents: Vec<u8>,
-    /// Permission bits.
+    /// Permission bits, without the type of the file.
     pub mode: u32,
     /// Id of the owner.
     pub user: u32,

@@ -64,8 +64,8 @@ pub(crate) fn decide(
     Ok((target, settings))
 }
 
-/// Returns an error if a server setting cannot be written in SQL or in a settings file. Only the server knows whether the
-/// setting exists.
+/// Returns an error if a server setting cannot be written in SQL or in a settings file. Only the
+/// server knows whether the setting exists.
 pub fn check(name: &str, value: &str) -> Result<(), String> {
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(letters) {

@@ -17,6 +17,7 @@ mod later_indexes;
 mod member;
 mod members;
 mod numbering;
+mod options;
 mod others;
 mod presence;
 mod profiling;
@@ -29,16 +30,16 @@ mod sink;
 mod way_probe;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use analysis::Tally;
 use analysis::report::{Report, Status};
-use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Share, Stop};
+use engine::{ClientThreads, GroupJob, Job, Origin, Share, Stop};
 use model::{
-    CommitRisk, Database, Description, Event, EventLoopChoice, Fact, Finding, Identity, NS_PER_MS,
-    NS_PER_S, Placement, Plan, RunId, ScriptHost, Settle, Severity, StopCondition, StopReason,
-    Trial, format_count, format_duration,
+    CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, NS_PER_S,
+    Placement, Plan, RunId, Settle, Severity, StopCondition, StopReason, format_count,
+    format_duration,
 };
 use monitor::facts;
 use stats::OfferedQuantile;
@@ -55,7 +56,7 @@ use self::others::other_run;
 use self::presence::Presence;
 use self::settling::settling_of;
 use self::sink::RunSink;
-use crate::build::{BuildOptions, Progress, build_interruptible};
+use crate::build::{Progress, build_interruptible};
 use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::finding::not_made;
@@ -68,7 +69,7 @@ use crate::open::{
     resolve_group, resolve_groups, unused_rows,
 };
 use crate::script_commands::{hand_host, prepare_managed, script_is_ready};
-use crate::settings::{Ended, ServerRestart, SettingsGuard};
+use crate::settings::{Ended, SettingsGuard};
 use crate::settings_snapshot;
 use crate::settle::{SettlingAt, tables_of};
 use crate::watcher::Watcher;
@@ -83,64 +84,11 @@ pub use self::agents::{
 pub use self::description::version_of_ours;
 pub use self::member::{LoadEnded, RunMember, RunUnderWay};
 pub use self::members::{MakeMember, add_members};
+pub use self::options::RunOptions;
 pub use self::others::is_unused;
 
 /// Time between the last client's connecting and the start of the load, in nanoseconds.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
-
-/// Options of a run that are not part of its plan.
-pub struct RunOptions {
-    /// Path of the store; `None` if the run is not to be stored.
-    pub store: Option<PathBuf>,
-    /// True to check the data before the load.
-    pub check_before: bool,
-    /// True to check the data after the load.
-    pub check_after: bool,
-    /// True to build data that are missing.
-    pub build: bool,
-    /// Options for building missing data.
-    pub load: BuildOptions,
-    /// Function that receives every sample, for calibration; `None` for normal runs.
-    pub sample_hook: Option<SampleHook>,
-    /// Point (combination of varied values) and repeat of an experiment that this run is a trial
-    /// of; `None` if it is no trial.
-    pub trial: Option<Trial>,
-    /// Labels of the run in the store: keys and values.
-    pub labels: Vec<(String, String)>,
-    /// Events that happened before the run and are recorded in it, such as changed settings.
-    pub before: Vec<Event>,
-    /// Starts programs and prints lines for scripts; `None` if scripts may do neither.
-    pub script_host: Option<Arc<dyn ScriptHost>>,
-    /// Finds the other hosts on which clients run, if the plan names agents.
-    pub hosts: Option<Arc<dyn Hosts>>,
-    /// What `auto` is for event loops of this run, because its experiment has chosen it for all
-    /// runs; `auto` itself for a run of its own.
-    pub event_loop: EventLoopChoice,
-    /// How a server that dbdyno did not start is restarted for settings that need it; `None` if it
-    /// may not be.
-    pub restart: Option<ServerRestart>,
-}
-
-impl RunOptions {
-    /// Creates the options of a run on data as they are: none are built or checked.
-    pub fn on_data_as_they_are(store: Option<PathBuf>) -> RunOptions {
-        RunOptions {
-            store,
-            check_before: false,
-            check_after: false,
-            build: false,
-            load: BuildOptions::default(),
-            sample_hook: None,
-            trial: None,
-            labels: Vec::new(),
-            before: Vec::new(),
-            script_host: None,
-            hosts: None,
-            event_loop: EventLoopChoice::Auto,
-            restart: None,
-        }
-    }
-}
 
 /// A run that has ended, with its report and whether it is valid.
 pub struct RunResult {

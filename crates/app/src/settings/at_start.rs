@@ -61,7 +61,8 @@ struct FileOfServer {
 pub(super) type Asked<'a> = [(Found, &'a str)];
 
 impl FilesOfServers {
-    /// Restarts a server with these settings, and otherwise with its own file. Returns a new session, and each setting as the server reports it then.
+    /// Restarts a server with these settings, and otherwise with its own file. Returns a new
+    /// session, and each setting as the server reports it then.
     pub(super) fn put(
         &mut self,
         by: &ServerRestart,

@@ -4,7 +4,6 @@
 //! (`at_start`), and processes that do it for a run on another host.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fchown};
@@ -233,16 +232,24 @@ impl Control for Here {
     }
 }
 
-/// Returns the environment of restart commands: this process's, without the variables with which
-/// users give secrets to dbdyno.
-pub(crate) fn restart_environment() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"DBDYNO_"))
+/// Variables with which users give secrets to dbdyno.
+const SECRETS: [&str; 5] = [
+    "DBDYNO_PASSWORD",
+    "DBDYNO_PUSH_TOKEN",
+    "DBDYNO_TOKEN",
+    "DBDYNO_WEB_PASSWORD",
+    "DBDYNO_WEB_VIEWER_PASSWORD",
+];
+
+/// Keeps secrets of dbdyno from a program that is started with this process's environment.
+pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
+    SECRETS.iter().fold(command, |command, name| command.env_remove(name))
 }
 
 /// Executes a command that restarts a server. Fails with what it printed if it fails.
 pub(super) fn restart(command: &str) -> Result<(), Error> {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", command]).env_clear().envs(restart_environment());
+    without_secrets(&mut shell).args(["-c", command]);
     ended(shell, RESTARTS_WITHIN)
         .map_err(|why| Error::Failed(format!("the restart command '{command}' failed: {why}")))
 }

@@ -10,7 +10,7 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 use workloads::GroupRole;
 
 use super::scripts::{self, PLAN_BYTES_MAX};
-use super::{STDIN, flags, run_options, script_words, target_from};
+use super::{STDIN, flags, run_options, script_words, server_params, target_from};
 use crate::shell::Shell;
 
 /// Creates the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
@@ -43,6 +43,9 @@ fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draf
     draft.experiment.extend(written(matches, EXPERIMENT.iter().map(|row| &row.parameter)));
     for axis in matches.get_many::<String>("vary").into_iter().flatten() {
         draft.add_axis(of_role(VaryDraft::read(axis)?, roles));
+    }
+    if let Some(path) = matches.try_get_one::<String>(server_params::NAME).ok().flatten() {
+        server_params::read(path)?.into_iter().for_each(|axis| draft.add_axis(axis));
     }
     let for_group: Vec<_> = written(matches, group_flags()).collect();
     let parameters = parameters_of(&draft, matches)?;

@@ -72,6 +72,7 @@ mod script_words;
 mod scripts;
 mod seek;
 mod selfcheck;
+mod server_params;
 mod server_restart;
 mod show;
 mod signals;

@@ -1,5 +1,5 @@
-//! `dbdyno restore`: restores settings of servers, and their settings files, that a killed dbdyno has
-//! left changed. Other commands report them when they start.
+//! `dbdyno restore`: restores settings of servers, and their settings files, that a killed dbdyno
+//! has left changed. Other commands report them when they start.
 
 use app::Error;
 use app::settings::{

@@ -9,7 +9,7 @@ use plan::{EXPERIMENT, PLAN, group_flags};
 
 use super::{
     dry_run, flags, hosts, metrics, password, push, required, runs, script_host, script_words,
-    server_restart, stored, target_from,
+    server_params, server_restart, stored, target_from,
 };
 
 /// Returns the command with the options that it has for every workload.
@@ -36,6 +36,7 @@ pub(super) fn command() -> Command {
                      repeat the flag to run all combinations (clients=1,2,4 or server.innodb_flush_log_at_trx_commit=1,2)",
                     ),
             )
+            .arg(server_params::flag())
             .arg(
                 Arg::new("per_client")
                     .long("per-client")

@@ -1,6 +1,6 @@
 //! Tests of settings that a server takes only at its start, on servers that dbdyno did not start:
-//! they are restarted by a command of their owner, here or by an agent, and their files are restored
-//! byte for byte, whoever is killed in between.
+//! they are restarted by a command of their owner, here or by an agent, and their files are
+//! restored byte for byte, whoever is killed in between.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

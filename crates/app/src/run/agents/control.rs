@@ -1,6 +1,6 @@
-//! Both ends of the control of a server on another host: the run's, which orders, and a process that
-//! changes the server's settings file there and restarts the server. That process restores the file
-//! when the run has ended or is lost.
+//! Both ends of the control of a server on another host: the run's, which orders, and a process
+//! that changes the server's settings file there and restarts the server. That process restores the
+//! file when the run has ended or is lost.
 //!
 //! Not here: the file itself, and when it is changed (settings).
 
@@ -11,9 +11,9 @@ use model::ChangedFile;
 use monitor::wall_clock;
 use store::Store;
 
-use super::link::{Chosen, Hosts, Incoming, Link, Peer, Work};
+use super::link::{Chosen, Hosts, Incoming, Link, Peer};
 use super::message::{ControlOrder, FromAgent, Output, ToAgent, receive, send};
-use super::permissions::Permissions;
+use super::permissions::{Permissions, Work};
 use crate::error::Error;
 use crate::settings::{Control, Controlled, Here, ReachControl, ServerRestart, dangerous};
 

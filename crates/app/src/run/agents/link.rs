@@ -8,9 +8,8 @@ use std::io;
 use std::sync::Arc;
 
 use model::AgentShare;
-use serde::{Deserialize, Serialize};
 
-use super::permissions::Permissions;
+use super::permissions::{Permissions, Work};
 use crate::error::Error;
 
 /// Largest size of a message in bytes; a larger one is not sent and not accepted. One second of 64
@@ -64,17 +63,6 @@ pub struct AgentHost {
     /// Whether process ids of the agent are those of this process: on this host, and in no
     /// container of its own.
     pub shares_processes: bool,
-}
-
-/// What a process on another host does for a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Work {
-    /// It executes clients.
-    Clients,
-    /// It reads the load of its host.
-    Monitor,
-    /// It changes the settings file of a server on its host, and restarts the server.
-    Control,
 }
 
 /// Finds the other hosts on which the clients of a run are executed.

@@ -35,9 +35,9 @@ use crate::error::Error;
 pub use self::clock_offset::ClockOffset;
 pub use self::control::restart_by_agent;
 pub use self::link::{
-    AgentHost, Chosen, Hosts, Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport, Work,
+    AgentHost, Chosen, Hosts, Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport,
 };
-pub use self::permissions::{AllowedControl, Permissions};
+pub use self::permissions::{AllowedControl, Permissions, Work};
 pub use self::pipe::{read_framed, start_limited, write_framed};
 pub use self::serve::serve as serve_agent;
 pub(crate) use self::transports::Processes;

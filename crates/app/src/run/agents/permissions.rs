@@ -10,7 +10,6 @@ use model::{Host, Plan, Source, Target};
 use plan::Draft;
 use serde::{Deserialize, Serialize};
 
-use super::link::Work;
 use crate::error::Error;
 
 /// Word behind the name of the transport with which a client process expects its permissions as
@@ -24,6 +23,17 @@ const MONITOR: &str = "monitor";
 
 /// Word that allows to restart a server with other settings.
 const CONTROL: &str = "control";
+
+/// What a process on another host does for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// It executes clients of the run.
+    Clients,
+    /// It reads the load of its host.
+    Monitor,
+    /// It changes the settings file of a server on its host, and restarts the server.
+    Control,
+}
 
 /// How an agent lets runs change the settings of the server on its host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

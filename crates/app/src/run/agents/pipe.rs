@@ -3,7 +3,6 @@
 //!
 //! Not here: the messages (message).
 
-use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -14,7 +13,7 @@ use super::link::{Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport};
 use super::message::send;
 use super::permissions::{LIMITED, Permissions};
 use crate::network::OURSELVES;
-use crate::settings::restart_environment;
+use crate::settings::without_secrets;
 
 pub(super) const PIPES: Pipes = Pipes;
 
@@ -26,7 +25,7 @@ impl Transport for Pipes {
     }
 
     fn start(&self, _number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
-        start(&[], Vec::new())
+        start(&[], false)
     }
 
     fn join(&self, _words: &[String]) -> io::Result<Link> {
@@ -41,30 +40,22 @@ impl Transport for Pipes {
 /// messages between it and a run on another host.
 pub fn start_limited(permissions: &Permissions) -> io::Result<(Link, Box<dyn Peer>)> {
     // The restart command of a server needs what its user has set, such as PATH.
-    let environment: Vec<_> = match permissions.control {
-        Some(_) => restart_environment().collect(),
-        None => Vec::new(),
-    };
-    let (link, peer) = start(&[LIMITED], environment)?;
+    let (link, peer) = start(&[LIMITED], permissions.control.is_some())?;
     send(link.outgoing.as_ref(), permissions)?;
     Ok((link, peer))
 }
 
-fn start(
-    words: &[&str],
-    environment: Vec<(OsString, OsString)>,
-) -> io::Result<(Link, Box<dyn Peer>)> {
+/// Starts this program again as a client process, with this process's environment or without any.
+fn start(words: &[&str], has_environment: bool) -> io::Result<(Link, Box<dyn Peer>)> {
+    let mut command = Command::new(OURSELVES);
+    command.arg0("dbdyno").args([AGENT, PIPES.name()]).args(words);
+    match has_environment {
+        true => without_secrets(&mut command),
+        false => command.env_clear(),
+    };
     // In its own process group, so that Ctrl-C reaches it through us, once.
-    let mut child = Command::new(OURSELVES)
-        .arg0("dbdyno")
-        .args([AGENT, PIPES.name()])
-        .args(words)
-        .env_clear()
-        .envs(environment)
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let input = child.stdin.take().expect("stdin was asked to be a pipe");
     let output = child.stdout.take().expect("stdout was asked to be a pipe");
     let link = Link {

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use model::{Host, Plan, Target};
 
-use super::link::{AgentHost, Chosen, Hosts, Link, Peer, Transport, Work};
+use super::link::{AgentHost, Chosen, Hosts, Link, Peer, Transport};
+use super::permissions::Work;
 use super::pipe::PIPES;
 use crate::error::Error;
 
