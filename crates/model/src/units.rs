@@ -63,6 +63,9 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
                 "m" | "min" => 60e9,
                 "h" => 3600e9,
                 "d" => 86_400e9,
+                "" if total_ns > 0.0 => {
+                    return Err(bad(&format!("its {number} has no unit (write 1h30m or 10m30s)")));
+                }
                 "" => return Err(bad("it has no unit (write 30s, 500ms, 5m or 1h)")),
                 unit => {
                     ns_of_unit(unit).ok_or_else(|| bad("units are ns, us, ms, s, m, h and d"))?
@@ -242,6 +245,8 @@ mod tests {
         check("30s", Ok(30 * NS_PER_S));
         check("250ms", Ok(250 * NS_PER_MS));
         check("1h30m", Ok(5400 * NS_PER_S));
+        let refused = parse_duration("10m30").expect_err("the seconds have no unit").to_string();
+        assert!(refused.contains("its 30 has no unit"), "{refused}");
         check("1.5h", Ok(5400 * NS_PER_S));
         for zero in ["0s", "0", " 0 ", "0.0"] {
             check(zero, Ok(0));

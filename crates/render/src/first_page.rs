@@ -99,7 +99,17 @@ pub(crate) fn up_to_clause(text: &str, letters_most: usize) -> String {
     });
     let after = || CLAUSE_ENDS.iter().filter_map(|end| Some(most + text[most..].find(end)?)).min();
     match before.or_else(after) {
-        Some(end) => format!("{} …", text[..end].trim_end()),
+        Some(end) => format!("{} …", without_open_bracket(text[..end].trim_end())),
         None => text.to_owned(),
+    }
+}
+
+/// Leaves out a bracket that is opened and not closed, with all behind it.
+fn without_open_bracket(text: &str) -> &str {
+    match (text.rfind('('), text.rfind(')')) {
+        (Some(opened), closed) if closed.is_none_or(|closed| closed < opened) => {
+            text[..opened].trim_end()
+        }
+        _ => text,
     }
 }

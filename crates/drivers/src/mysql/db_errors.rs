@@ -144,8 +144,8 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
              check the user of the target"
         }
         1045 if message.contains("@'localhost'") => {
-            "check user and password of the target (--ask-password); where the server has an \
-             anonymous user, yours must exist for 'localhost' too"
+            "check user and password of the target (--ask-password); if they are right, an \
+             anonymous user of the server may match first: create yours for 'localhost' too"
         }
         1045 | 1698 => "check user and password of the target (--ask-password)",
         1049 => "create it with CREATE DATABASE, or name another in the target's URL",

@@ -127,6 +127,9 @@ fn a_remark_that_is_too_long_ends_with_a_clause() {
         "It waited for a CPU for 17 % of the time, 5 ms on average …"
     );
     assert_eq!(up_to_clause(text, 30), "It waited for a CPU for 17 % of the time …");
+    let bracket =
+        "Other programs took 31 % of the CPU time (0.61 of 2 processors, user time alone)";
+    assert_eq!(up_to_clause(bracket, 70), "Other programs took 31 % of the CPU time …");
     assert_eq!(
         up_to_clause("TPS of both groups fell to 14.8 %", 20),
         "TPS of both groups fell to 14.8 %"

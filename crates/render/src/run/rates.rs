@@ -288,19 +288,22 @@ fn what_errors_are(report: &Report) -> Option<String> {
 }
 
 /// Says how few independent parts the measured phase has, if the interval of throughput is clearly
-/// wider than the seconds show because neighbouring ones are alike: `; TPS varies slowly: its 30 s
-/// count as 7.0 independent seconds`. Empty if they are about as many.
+/// wider than the seconds show because neighbouring ones are alike: `; TPS varies slowly, so 30 s
+/// tell as much as 7.0 independent seconds: measure longer`. Empty if they are about as many.
 fn independent(report: &Report) -> String {
     let n_seconds = report.measured_seconds;
     let effective =
         report.block.tps_ci95.as_ref().map(|interval| interval.n_effective / SLOTS_PER_S);
     let seen = |seconds: &f64| report.block.tps.is_some() && *seconds < n_seconds / 2.0;
-    effective.filter(seen).map_or_else(String::new, |seconds| {
-        format!(
-            "; TPS varies slowly: its {} count as {} independent seconds",
+    effective.filter(seen).map_or_else(String::new, |seconds| match seconds < 2.0 {
+        true => {
+            "; TPS drifted during the whole run, so ± is a rough guide: measure longer".to_owned()
+        }
+        false => format!(
+            "; TPS varies slowly, so {} tell as much as {} independent seconds: measure longer",
             numbers::seconds(n_seconds),
             numbers::significant(seconds, 2)
-        )
+        ),
     })
 }
 

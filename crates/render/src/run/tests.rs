@@ -569,7 +569,8 @@ fn the_first_page_of_a_closed_run() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
     stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run; TPS varies
-    slowly: its 60 s count as 5.1 independent seconds; 2 more notes
+    slowly, so 60 s tell as much as 5.1 independent seconds: measure longer; 2 more
+    notes
 
     Next:
       dbdyno runs show last --full  # CIs, all metrics

@@ -295,9 +295,9 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
         format!(
-            "The measured parts add up to {} % of the service time: each was scaled down to fit, and \
-             the rest is 'outside the service time'. Read CPU and waiting for a CPU as rough \
-             figures, or measure where CPUs are idle.",
+            "The measured parts add up to {} % of the service time: they were scaled down to fit, \
+             and the surplus stands below as 'outside the service time'. Read CPU and waiting for a \
+             CPU as rough figures, or measure where CPUs are idle.",
             significant(100.0 * (1.0 + share), 3)
         )
     })
