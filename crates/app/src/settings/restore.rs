@@ -6,7 +6,7 @@ use std::path::Path;
 
 use engine::Stop;
 use model::{ChangedFile, ChangedSetting, Target};
-use store::{Changed, Store};
+use store::{Changed, Store, StoreError};
 
 use super::session::{SettingsSession, is_back, is_ours};
 use super::{at_start, here};
@@ -71,15 +71,32 @@ pub struct Restored<T = ChangedSetting> {
     pub fate: Fate,
 }
 
-/// Removes entries from the restore journal without asking the servers. Keeps entries of living
+/// Removes settings from the restore journal without asking the servers. Keeps entries of living
 /// processes.
 pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
     let store = Store::open(store)?;
-    let one = |left: Left| {
+    forget_each(all, |setting| store.forget_setting(setting))
+}
+
+/// Removes settings files from the restore journal and leaves them as they are. Keeps entries of
+/// living processes.
+pub fn forget_files(
+    store: &Path,
+    all: Vec<Left<ChangedFile>>,
+) -> Result<Vec<Restored<ChangedFile>>, Error> {
+    let store = Store::open(store)?;
+    forget_each(all, |file| store.forget_file(file))
+}
+
+fn forget_each<T>(
+    all: Vec<Left<T>>,
+    forget: impl Fn(&T) -> Result<(), StoreError>,
+) -> Result<Vec<Restored<T>>, Error> {
+    let one = |left: Left<T>| {
         let fate = match left.process {
             Some(process) => Fate::InUse(process),
             None => {
-                store.forget_setting(&left.entry)?;
+                forget(&left.entry)?;
                 Fate::Forgotten
             }
         };
@@ -141,26 +158,6 @@ fn restore_one(
         }
     };
     Ok(Restored { entry: setting.clone(), found: Some(found.value), fate })
-}
-
-/// Removes settings files from the restore journal and leaves them as they are. Keeps entries of
-/// living processes.
-pub fn forget_files(
-    store: &Path,
-    all: Vec<Left<ChangedFile>>,
-) -> Result<Vec<Restored<ChangedFile>>, Error> {
-    let store = Store::open(store)?;
-    let one = |left: Left<ChangedFile>| {
-        let fate = match left.process {
-            Some(process) => Fate::InUse(process),
-            None => {
-                store.forget_file(&left.entry)?;
-                Fate::Forgotten
-            }
-        };
-        Ok(Restored { entry: left.entry, found: None, fate })
-    };
-    all.into_iter().map(one).collect()
 }
 
 /// Restores a settings file of the restore journal, and restarts its server, which `target` names,
