@@ -270,13 +270,25 @@ impl SettingsGuard {
         let empty = SettingsGuard::new(&self.store, self.purpose.clone(), self.restart.clone());
         let mut guard = std::mem::replace(self, empty);
         let (database, plan) = (Arc::clone(database), plan.clone());
-        let interrupted = "interrupted while settings were changed; see dbdyno restore";
-        let (guard, set) = run_interruptible(stop, interrupted, move || {
+        let interrupted = "interrupted while settings were changed; 'dbdyno restore --dry-run' shows \
+                           what is left";
+        let restarts = guard.restart.is_some();
+        let work = move || {
             let set = guard.put(database.as_ref(), &plan.target, &plan.settings);
             Ok((guard, set))
-        })?;
+        };
+        let (guard, set) = match restarts {
+            // Else the server would be left in the middle of a restart.
+            true => run_unless_asked_twice(stop, RESTART_PATIENCE, interrupted, work)?,
+            false => run_interruptible(stop, interrupted, work)?,
+        };
         *self = guard;
-        set
+        match set {
+            Ok(_) if restarts && stop.is_asked() => {
+                Err(Error::Interrupted("interrupted before the load".to_owned()))
+            }
+            set => set,
+        }
     }
 
     /// Restores all changed settings. Returns notes on those that could not be restored. They stay

@@ -37,6 +37,14 @@ impl ServerRestart {
         ServerRestart(Arc::new(OnThisHost { command, file }))
     }
 
+    pub(super) fn reach(
+        &self,
+        journal: &Path,
+        controlled: Controlled,
+    ) -> Result<Box<dyn Control>, Error> {
+        self.0.reach(journal, controlled)
+    }
+
     /// The server is restarted by somebody on its host.
     pub(crate) fn by(reach: Arc<dyn ReachControl>) -> ServerRestart {
         ServerRestart(reach)
@@ -55,6 +63,8 @@ struct FileOfServer {
     control: Box<dyn Control>,
     /// Whether the server runs, or may run, with a changed file.
     is_changed: bool,
+    /// Whether the last restart command is known to have restarted nothing.
+    is_unmoved: bool,
 }
 
 /// Settings as they are asked for: as they were found, and their new values.
@@ -75,6 +85,7 @@ impl FilesOfServers {
             session.check_range(&found.name, value)?;
         }
         let held = self.of_server(by, journal, purpose, &mut session)?;
+        let was_changed = held.is_changed;
         let pairs = asked.iter().map(|(found, value)| (found.name.clone(), (*value).to_owned()));
         let pairs: Vec<(String, String)> = pairs.collect();
         held.write(&pairs)?;
@@ -97,7 +108,11 @@ impl FilesOfServers {
                 true => "its own settings".to_owned(),
                 false => pairs.collect::<Vec<String>>().join(", "),
             };
-            let what = match held.restore() {
+            let back = match held.is_unmoved && !was_changed {
+                true => held.restore_file(),
+                false => held.restore(),
+            };
+            let what = match back {
                 Ok(()) => format!(
                     "with {with}: {error}; {} runs with its own settings again",
                     held.target
@@ -149,8 +164,8 @@ impl FilesOfServers {
             own_file,
             purpose: purpose.to_owned(),
         };
-        let control = by.0.reach(journal, controlled)?;
-        self.held.push(FileOfServer { target, control, is_changed: false });
+        let control = by.reach(journal, controlled)?;
+        self.held.push(FileOfServer { target, control, is_changed: false, is_unmoved: false });
         let last = self.held.len() - 1;
         Ok(&mut self.held[last])
     }
@@ -176,6 +191,7 @@ impl FileOfServer {
             wall_clock::rest_ms(((OLD_ENOUGH_S - age_s).max(0.0) * 1e3) as u64);
         }
         let began = wall_clock::now();
+        self.is_unmoved = false;
         self.control.restart()?;
         let ended = wall_clock::now();
         loop {
@@ -189,6 +205,7 @@ impl FileOfServer {
                     return Ok(session);
                 }
                 Ok((age_s, _)) if is_late => {
+                    self.is_unmoved = true;
                     return Err(Error::Failed(format!(
                         "{} has run for {age_s:.0} s, so the restart command has not restarted it",
                         self.target
@@ -200,6 +217,14 @@ impl FileOfServer {
         }
     }
 
+    /// Restores the file of a server that has not been restarted with the changed one.
+    fn restore_file(&mut self) -> Result<(), Error> {
+        self.control.put_back()?;
+        self.control.forget()?;
+        self.is_changed = false;
+        Ok(())
+    }
+
     /// Restores the file, and restarts the server with it.
     fn restore(&mut self) -> Result<(), Error> {
         if !self.is_changed {
@@ -209,7 +234,7 @@ impl FileOfServer {
         self.restart(None).map_err(|error| match error {
             Error::Failed(why) => Error::Failed(format!(
                 "{} is restored, but the server could not be restarted with it ({why}): restart it, \
-                 and then: dbdyno restore --forget",
+                 and then: dbdyno restore --forget, or: dbdyno restore --restart-command COMMAND",
                 self.control.place()
             )),
             error => error,

@@ -31,6 +31,8 @@ const CHECKS_WITHIN: Duration = Duration::from_secs(20);
 const LOOK_EVERY_MS: u64 = 20;
 /// Most characters of what a failed program has printed that an error repeats.
 const PRINTED_MOST: usize = 400;
+/// Bytes of what a program has printed that are looked at, from the end.
+const PRINTED_BYTES_MAX: u64 = 64 << 10;
 
 /// A server whose settings file is to be changed, as its host needs to know it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,6 +47,19 @@ pub(crate) struct Controlled {
     pub(crate) own_file: Option<String>,
     /// Purpose of the change for the restore journal.
     pub(crate) purpose: String,
+}
+
+impl Controlled {
+    /// Returns the server of an entry of the restore journal.
+    pub(super) fn for_restoring(entry: &ChangedFile) -> Controlled {
+        Controlled {
+            server: entry.server.clone(),
+            target: entry.target.clone(),
+            hosts: Vec::new(),
+            own_file: Some(entry.path.clone()),
+            purpose: entry.purpose.clone(),
+        }
+    }
 }
 
 /// Changes a server's settings file and restarts the server, on the server's host.
@@ -64,6 +79,9 @@ pub(crate) trait Control: Send {
 
     /// Returns the path of the file, and its host if that is another one.
     fn place(&self) -> String;
+
+    /// Whether an earlier process has changed the file and not restored it.
+    fn is_left(&self) -> bool;
 }
 
 /// Reaches the host of a server.
@@ -113,11 +131,16 @@ pub(crate) struct Here {
     entry: ChangedFile,
     /// Whether the file was changed and not restored, so that the server may run with it.
     is_changed: bool,
+    /// Whether an earlier process has changed the file and not restored it.
+    is_left: bool,
+    /// Locked as long as this value lives, so that no other process changes the file, whatever its
+    /// store is.
+    _lock: File,
 }
 
 impl Here {
     /// Looks at the file that will be changed, and changes nothing. Fails if it cannot be read, or
-    /// if another process has changed it and not restored it.
+    /// if another process changes settings files in its folder.
     pub(crate) fn new(
         journal: &Path,
         controlled: &Controlled,
@@ -134,20 +157,25 @@ impl Here {
         let store = Store::open(journal)?;
         let known = store.changed_files()?;
         let is_it = |known: &Changed<ChangedFile>| known.entry.path == path;
-        let before = match known.into_iter().find(is_it) {
+        let now = look(Path::new(&path))?;
+        let lock = lock_folder_of(Path::new(&path))?;
+        let (before, written, is_left) = match known.into_iter().find(is_it) {
             Some(Changed { entry, process: Some(process) }) => {
                 return Err(Error::Failed(format!(
                     "{entry} is being changed by process {process}: retry when it has ended"
                 )));
             }
             // A killed process has left it: what was before is kept.
-            Some(Changed { entry, process: None }) => entry.before,
-            None => look(Path::new(&path))?,
+            Some(Changed { entry, process: None }) => (entry.before, entry.written, true),
+            None => {
+                let written = contents(now.as_ref());
+                (now, written, false)
+            }
         };
         let entry = ChangedFile {
             server: controlled.server.clone(),
             target: controlled.target.clone(),
-            written: contents(before.as_ref()),
+            written,
             before,
             path,
             restart: command.to_owned(),
@@ -156,7 +184,8 @@ impl Here {
             purpose: controlled.purpose.clone(),
         };
         let (journal, hosts) = (journal.to_owned(), controlled.hosts.clone());
-        Ok(Here { journal, hosts, by, programs, entry, is_changed: false })
+        let is_changed = is_left;
+        Ok(Here { journal, hosts, by, programs, entry, is_changed, is_left, _lock: lock })
     }
 
     /// Whether the file was changed and not restored, so that the server may run with it.
@@ -164,11 +193,12 @@ impl Here {
         self.is_changed
     }
 
-    /// Lets the server's own program read its configuration. Fails if it refuses that. Does nothing
-    /// if the server does not run, or if this user may not see its program.
-    fn check(&self) -> Result<(), Error> {
+    /// Lets the server's own program read its configuration, and returns what is wrong with it:
+    /// errors that it prints, or the reason why it failed. Nothing is if the server does not run,
+    /// or if this user may not see its program.
+    fn check(&self) -> Vec<String> {
         let Some(process) = monitor::server_process(&self.hosts, &self.programs) else {
-            return Ok(());
+            return Vec::new();
         };
         let ServerProcess { program, arguments, environment, folder, user, group } = process;
         let mut command = Command::new(&program);
@@ -179,20 +209,28 @@ impl Here {
             command.uid(user).gid(group);
         }
         match ended(command, CHECKS_WITHIN) {
-            Ok(()) => Ok(()),
-            Err(Ended::NotStarted(_)) => Ok(()),
-            Err(why) => Err(Error::Usage(format!(
-                "the server's own program refuses these settings ({} {}): {why}",
-                program.display(),
-                (self.by.check)(&arguments).join(" ")
-            ))),
+            // Some programs print an error, and leave the setting out.
+            Ok(printed) => errors_in(&printed),
+            Err(Ended::NotStarted(_)) => Vec::new(),
+            Err(why) => vec![without_time(&why.to_string())],
         }
     }
+
+    /// Returns the contents with which the file is restored: those of before, or if somebody else
+    /// has changed the file since, what it has now without the settings that dbdyno has added.
+    fn restored(&self) -> Result<Vec<u8>, Error> {
+        restored(&self.entry)
+    }
+}
+
+/// Returns what is wrong with a configuration, that was not wrong `before`.
+fn newly_wrong(before: &[String], now: Vec<String>) -> Option<String> {
+    now.into_iter().find(|line| !before.contains(line))
 }
 
 impl Control for Here {
     fn write(&mut self, settings: &[(String, String)]) -> Result<(), Error> {
-        let mut bytes = contents(self.entry.before.as_ref());
+        let (mut bytes, wrong) = (self.restored()?, self.check());
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
         }
@@ -201,9 +239,17 @@ impl Control for Here {
         Store::open(&self.journal)?.note_file(&self.entry)?;
         let path = Path::new(&self.entry.path);
         let written = write(path, &self.entry.written, self.entry.before.as_ref());
-        let checked = written.map_err(|error| unwritable(path, &error)).and_then(|()| self.check());
-        if let Err(error) = checked {
-            self.put_back()?;
+        let refused = match written {
+            Err(error) => Some(unwritable(path, &error)),
+            Ok(()) => newly_wrong(&wrong, self.check()).map(|why| {
+                let restored = self.put_back().err();
+                let also = restored.map_or(String::new(), |also| format!("; {also}"));
+                Error::Usage(format!(
+                    "the server's own program refuses these settings: {why}{also}"
+                ))
+            }),
+        };
+        if let Some(error) = refused {
             // The server may still run with an earlier change.
             if !self.is_changed {
                 self.forget()?;
@@ -230,6 +276,24 @@ impl Control for Here {
     fn place(&self) -> String {
         self.entry.path.clone()
     }
+
+    fn is_left(&self) -> bool {
+        self.is_left
+    }
+}
+
+/// Locks the folder of a settings file, without a file of its own in it. Fails if another process
+/// has locked it.
+pub(super) fn lock_folder_of(path: &Path) -> Result<File, Error> {
+    let folder = files::folder_of(path);
+    let opened = File::open(folder).map_err(|error| unreadable(path, &error))?;
+    match rustix::fs::flock(&opened, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(opened),
+        Err(_) => Err(Error::Failed(format!(
+            "another dbdyno is changing the settings of this server ({}): retry when it has ended",
+            path.display()
+        ))),
+    }
 }
 
 /// Variables with which users give secrets to dbdyno.
@@ -251,15 +315,18 @@ pub(super) fn restart(command: &str) -> Result<(), Error> {
     let mut shell = Command::new("/bin/sh");
     without_secrets(&mut shell).args(["-c", command]);
     ended(shell, RESTARTS_WITHIN)
+        .map(drop)
         .map_err(|why| Error::Failed(format!("the restart command '{command}' failed: {why}")))
 }
 
-/// Restores a settings file byte for byte, with its owner and permissions.
+/// Restores a settings file byte for byte, with its owner and permissions. If somebody else has
+/// changed it since, only what dbdyno has added is taken out.
 pub(super) fn put_back(file: &ChangedFile) -> Result<(), Error> {
-    let path = Path::new(&file.path);
-    let done = match &file.before {
-        Some(before) => write(path, &before.contents, Some(before)),
-        None => match fs::remove_file(path) {
+    let (path, restored) = (Path::new(&file.path), restored(file)?);
+    let is_gone = restored.is_empty() && file.before.is_none();
+    let done = match is_gone {
+        false => write(path, &restored, file.before.as_ref()),
+        true => match fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         },
@@ -276,16 +343,42 @@ pub(super) fn state(file: &ChangedFile) -> Result<(bool, bool), Error> {
     Ok((is_back, settings_in(&contents(now.as_ref())) == settings_in(&file.written)))
 }
 
+/// Returns the contents with which a file is restored: those of before or, if somebody else has
+/// changed it since, what it has now without the lines that dbdyno has added. A server that writes
+/// the file itself has dropped what they replaced, which then comes last again.
+fn restored(file: &ChangedFile) -> Result<Vec<u8>, Error> {
+    let before = contents(file.before.as_ref());
+    let now = contents(look(Path::new(&file.path))?.as_ref());
+    if now == before || settings_in(&now) == settings_in(&file.written) {
+        return Ok(before);
+    }
+    let (old, new) = (settings_in(&before), settings_in(&file.written));
+    let ours = |line: &str| {
+        let (name, line) = named(line);
+        new.get(&name) == Some(&line) && old.get(&name) != Some(&line)
+    };
+    let text = String::from_utf8_lossy(&now).into_owned();
+    let mut kept: Vec<&str> = text.lines().filter(|line| !ours(line.trim())).collect();
+    let left = settings_in(kept.join("\n").as_bytes());
+    let is_lost = |(name, line): &(&String, &String)| {
+        !left.contains_key(*name) && new.get(*name) != Some(*line)
+    };
+    kept.extend(old.iter().filter(is_lost).map(|(_, line)| line.as_str()));
+    Ok(kept.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect())
+}
+
 /// Returns the last line of each setting in a file.
 fn settings_in(bytes: &[u8]) -> BTreeMap<String, String> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let named = |line: &str| {
-        let name = line.split_once('=').map_or(line, |(name, _)| name);
-        (name.trim().to_ascii_lowercase(), line.to_owned())
-    };
     lines.map(named).collect()
+}
+
+/// Returns the name of the setting in a line, and the line.
+fn named(line: &str) -> (String, String) {
+    let name = line.split_once('=').map_or(line, |(name, _)| name);
+    (name.trim().to_ascii_lowercase(), line.to_owned())
 }
 
 fn path_of(controlled: &Controlled, file: Option<&Path>) -> Result<String, Error> {
@@ -312,13 +405,7 @@ fn contents(before: Option<&FileBefore>) -> Vec<u8> {
 /// Reads a settings file; `None` if there is none. Fails if it cannot be read, or if there is no
 /// folder for it.
 fn look(path: &Path) -> Result<Option<FileBefore>, Error> {
-    let unreadable = |error: io::Error| {
-        Error::Usage(format!(
-            "the settings file {} cannot be read here: {error}; run dbdyno as a user who may change \
-             it, or let an agent on the server's host do it (--control-agent)",
-            path.display()
-        ))
-    };
+    let unreadable = |error: io::Error| unreadable(path, &error);
     match files::read_bytes(path, FILE_BYTES_MAX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let folder = files::folder_of(path);
@@ -344,6 +431,14 @@ fn write(path: &Path, bytes: &[u8], before: Option<&FileBefore>) -> io::Result<(
     }
     new.file().set_permissions(Permissions::from_mode(mode))?;
     new.replace(path)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::Usage(format!(
+        "the settings file {} cannot be read here: {error}; run dbdyno as a user who may change it, \
+         or let an agent on the server's host do it (--control-agent)",
+        path.display()
+    ))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Error {
@@ -373,7 +468,7 @@ impl std::fmt::Display for Ended {
 
 /// Executes a program, and waits until it has ended. What it prints goes to a file, so that a
 /// daemon that it starts keeps nobody waiting.
-fn ended(mut command: Command, within: Duration) -> Result<(), Ended> {
+fn ended(mut command: Command, within: Duration) -> Result<String, Ended> {
     let printed = rustix::fs::memfd_create("printed", MemfdFlags::CLOEXEC)
         .map_err(|error| Ended::NotStarted(error.into()))?;
     let printed = File::from(printed);
@@ -393,21 +488,36 @@ fn ended(mut command: Command, within: Duration) -> Result<(), Ended> {
         }
     };
     match status.success() {
-        true => Ok(()),
-        false => Err(Ended::Failed(said(&printed, status))),
+        true => Ok(end_of(&printed)),
+        false => Err(Ended::Failed(said(&end_of(&printed), status))),
     }
+}
+
+/// Returns the end of what a program has printed.
+fn end_of(printed: &File) -> String {
+    let length = printed.metadata().map_or(0, |there| there.len());
+    let mut end = vec![0; length.min(PRINTED_BYTES_MAX) as usize];
+    let begin = length - end.len() as u64;
+    match printed.read_exact_at(&mut end, begin) {
+        Ok(()) => String::from_utf8_lossy(&end).into_owned(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Returns the lines that are errors, without their times.
+fn errors_in(printed: &str) -> Vec<String> {
+    printed.lines().filter(|line| line.contains("[ERROR]")).map(without_time).collect()
+}
+
+/// Leaves out the time with which a line of a log begins.
+fn without_time(line: &str) -> String {
+    let is_time = |c: char| c.is_ascii_digit() || "-:. TZ".contains(c);
+    line.trim_start_matches(is_time).trim_start_matches("UTC").trim().to_owned()
 }
 
 /// Returns the line that says most of what a failed program has printed: the first that names a
 /// bad setting, or that is an error, or the last one; else its exit status.
-fn said(printed: &File, status: ExitStatus) -> String {
-    let length = printed.metadata().map_or(0, |there| there.len());
-    let mut end = vec![0; length.min(64 << 10) as usize];
-    let begin = length - end.len() as u64;
-    let text = match printed.read_exact_at(&mut end, begin) {
-        Ok(()) => String::from_utf8_lossy(&end).into_owned(),
-        Err(_) => String::new(),
-    };
+fn said(text: &str, status: ExitStatus) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let has_any =
         |words: &[&str]| lines().find(|line| words.iter().any(|word| line.contains(word)));

@@ -8,6 +8,8 @@ use engine::Stop;
 use model::{ChangedFile, ChangedSetting, Target};
 use store::{Changed, Store, StoreError};
 
+use super::at_start::ServerRestart;
+use super::here::Controlled;
 use super::session::{SettingsSession, is_back, is_ours};
 use super::{at_start, here};
 use crate::error::Error;
@@ -161,22 +163,22 @@ fn restore_one(
 }
 
 /// Restores a settings file of the restore journal, and restarts its server, which `target` names,
-/// with the command of the run that changed it.
+/// with `command`, or else that of the run that changed it. A file on another host is restored by
+/// its agent, which `by_agent` reaches.
 pub fn restore_file(
     store: &Path,
     target: &Target,
     left: Left<ChangedFile>,
+    (command, by_agent): (Option<&str>, Option<ServerRestart>),
     options: RestoreOptions,
     stop: &Stop,
 ) -> Restored<ChangedFile> {
     let (path, there, file) = (store.to_owned(), target.clone(), left.clone());
+    let command = command.unwrap_or(&left.entry.restart).to_owned();
     let done = run_interruptible(stop, "interrupted", move || {
         let (entry, store) = (&file.entry, Store::open(&path)?);
-        if let Some(agent) = &entry.agent {
-            return Err(Error::Failed(format!(
-                "the agent {agent} restores it when the run is lost, or when it joins again; \
-                 'dbdyno restore' on its host does it too"
-            )));
+        if entry.agent.is_some() {
+            return restore_by_agent(&path, &store, file, by_agent, options);
         }
         let (is_back, is_ours) = here::state(entry)?;
         Ok(match file.process {
@@ -185,8 +187,9 @@ pub fn restore_file(
             _ if options.dry_run => Fate::ToBeSetBack,
             // The file may be restored already, and the server not restarted.
             _ => {
+                let _lock = here::lock_folder_of(Path::new(&entry.path))?;
                 here::put_back(entry)?;
-                here::restart(&entry.restart)?;
+                here::restart(&command)?;
                 at_start::wait_for(&there)?;
                 store.forget_file(entry)?;
                 Fate::SetBack
@@ -197,10 +200,46 @@ pub fn restore_file(
     Restored { entry: left.entry, found: None, fate }
 }
 
+/// Lets the agent of a host restore a settings file, if it has not yet.
+fn restore_by_agent(
+    journal: &Path,
+    store: &Store,
+    file: Left<ChangedFile>,
+    by_agent: Option<ServerRestart>,
+    options: RestoreOptions,
+) -> Result<Fate, Error> {
+    let entry = file.entry;
+    if let Some(process) = file.process.filter(|_| !options.force) {
+        return Ok(Fate::InUse(process));
+    }
+    if options.dry_run {
+        return Ok(Fate::ToBeSetBack);
+    }
+    let name = entry.agent.as_deref().unwrap_or_default();
+    let by_agent = by_agent.ok_or_else(|| {
+        Error::Failed(format!(
+            "it is on the host of the agent {name}, which cannot be reached here"
+        ))
+    })?;
+    let mut control = by_agent.reach(journal, Controlled::for_restoring(&entry))?;
+    let fate = match control.is_left() {
+        true => {
+            control.put_back()?;
+            control.restart()?;
+            control.forget()?;
+            Fate::SetBack
+        }
+        false => Fate::WasBack,
+    };
+    store.forget_file(&entry)?;
+    Ok(fate)
+}
+
 /// Restores the settings files of this host that ended processes have left changed, and restarts
 /// their servers, of which no password is known. Returns a sentence on each.
 pub fn restore_left_files(store: &Path) -> Vec<String> {
     let restored = |entry: &ChangedFile| -> Result<(), Error> {
+        let _lock = here::lock_folder_of(Path::new(&entry.path))?;
         here::put_back(entry)?;
         here::restart(&entry.restart)?;
         Ok(Store::open(store)?.forget_file(entry)?)

@@ -26,6 +26,14 @@ pub(super) fn restart(_: &ArgMatches, _: &Shell) -> Option<ServerRestart> {
     None
 }
 
+pub(super) fn restart_by(_: &str, _: &ArgMatches, _: &Shell) -> Option<ServerRestart> {
+    None
+}
+
+pub(super) fn hub_flags() -> [Arg; 0] {
+    []
+}
+
 pub(super) fn dispatch(_: &str, _: &ArgMatches, _: &Shell) -> Option<Outcome> {
     None
 }

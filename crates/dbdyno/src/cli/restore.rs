@@ -12,32 +12,37 @@ use model::{ChangedFile, ChangedSetting, Target};
 use serde_json::{Value, json};
 
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, Outcome, flags, password};
+use super::{DONE, FAILED, Outcome, flags, hosts, password};
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     let switch = |name: &'static str, long: &'static str, help: &'static str| {
         Arg::new(name).long(long).action(ArgAction::SetTrue).help(help)
     };
-    let command = Command::new("restore")
-        .about("Restores server settings that a killed dbdyno has left changed")
-        .arg(Arg::new("target").long("target").value_name("URL").help(
-            "Server to restore, and the user to sign in as [default: all servers, each as the \
+    let command =
+        Command::new("restore")
+            .about("Restores server settings that a killed dbdyno has left changed")
+            .arg(Arg::new("target").long("target").value_name("URL").help(
+                "Server to restore, and the user to sign in as [default: all servers, each as the \
                  user who changed it]",
-        ))
-        .arg(switch("dry_run", "dry-run", "Show what would be restored, and change nothing"))
-        .arg(switch("force", "force", "Also restore settings that somebody else changed since"))
-        .arg(
-            Arg::new("forget")
-                .long("forget")
-                .value_name("NAME")
-                .num_args(0..)
-                .conflicts_with_all(["dry_run", "force"])
-                .help(
-                    "Forget these settings, or all that are left, without changing the server: \
+            ))
+            .arg(switch("dry_run", "dry-run", "Show what would be restored, and change nothing"))
+            .arg(Arg::new("restart_command").long("restart-command").value_name("COMMAND").help(
+                "Command that restarts the server of a settings file [default: that of the run]",
+            ))
+            .args(hosts::hub_flags())
+            .arg(switch("force", "force", "Also restore settings that somebody else changed since"))
+            .arg(
+                Arg::new("forget")
+                    .long("forget")
+                    .value_name("NAME")
+                    .num_args(0..)
+                    .conflicts_with_all(["dry_run", "force"])
+                    .help(
+                        "Forget these settings, or all that are left, without changing the server: \
                      what it does not set back would be told of for ever",
-                ),
-        );
+                    ),
+            );
     password::add(command)
 }
 
@@ -66,8 +71,12 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
     for (target, changed) in by_server(files, wanted.as_ref())? {
         let mut target = target;
         password::give(&mut target, matches, shell)?;
+        let command = matches.get_one::<String>("restart_command").map(String::as_str);
         for file in changed {
-            restored.files.push(restore_file(&store, &target, file, options, &stop));
+            let agent = file.entry.agent.as_deref();
+            let by_agent = agent.and_then(|name| hosts::restart_by(name, matches, shell));
+            let by = (command, by_agent);
+            restored.files.push(restore_file(&store, &target, file, by, options, &stop));
         }
     }
     for (target, changed) in by_server(all, wanted.as_ref())? {
@@ -227,11 +236,13 @@ fn restored_line(one: &Restored) -> String {
 
 fn file_line(one: &Restored<ChangedFile>) -> String {
     let file = &one.entry;
-    let before = if file.before.is_some() { "changed" } else { "created" };
+    let is_created = file.before.is_none() && file.agent.is_none();
+    let before = if is_created { "created" } else { "changed" };
     let fate = match &one.fate {
-        Fate::ToBeSetBack => {
-            format!("would be restored, and the server restarted by: {}", file.restart)
-        }
+        Fate::ToBeSetBack => match &file.agent {
+            Some(agent) => format!("would be restored by the agent {agent}, if it has not been"),
+            None => format!("would be restored, and the server restarted by: {}", file.restart),
+        },
         Fate::SetBack => "restored, and the server restarted".to_owned(),
         fate => words(fate, "changed it"),
     };

@@ -48,11 +48,14 @@ impl ReachControl for ByAgent {
                 purpose: controlled.purpose.clone(),
             },
             is_changed: false,
+            is_left: false,
             link,
             _peer: peer,
         };
         match control.ask(&ToAgent::Control(controlled))? {
-            FromAgent::Controls { path } => control.entry.path = path,
+            FromAgent::Controls { path, is_left } => {
+                (control.entry.path, control.is_left) = (path, is_left);
+            }
             _ => return Err(control.is_lost()),
         }
         Ok(Box::new(control))
@@ -67,6 +70,8 @@ struct Elsewhere {
     entry: ChangedFile,
     /// Whether the agent has changed the file and not restored it.
     is_changed: bool,
+    /// Whether an earlier process there has changed the file and not restored it.
+    is_left: bool,
     link: Link,
     _peer: Box<dyn Peer>,
 }
@@ -130,6 +135,10 @@ impl Control for Elsewhere {
     fn place(&self) -> String {
         format!("{} on the host of the agent {}", self.entry.path, self.agent)
     }
+
+    fn is_left(&self) -> bool {
+        self.is_left
+    }
 }
 
 /// Controls a server on this host as the run orders, until the connection to the run ends. Then it
@@ -144,7 +153,7 @@ pub(super) fn control(
         Ok(here) => here,
         Err(error) => return output.send(&FromAgent::Failed { why: error.to_string() }),
     };
-    output.send(&FromAgent::Controls { path: here.place() });
+    output.send(&FromAgent::Controls { path: here.place(), is_left: here.is_left() });
     while let Some(message) = receive(incoming.as_mut()) {
         let ToAgent::Do(order) = message else { continue };
         output.send(&match obey(&mut here, order) {

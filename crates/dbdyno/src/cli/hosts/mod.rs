@@ -47,7 +47,17 @@ pub(super) fn flags() -> [Arg; 2] {
 /// Returns how the agent that a command line names restarts servers; `None` without one.
 pub(super) fn restart(matches: &ArgMatches, shell: &Shell) -> Option<ServerRestart> {
     let name = matches.try_get_one::<String>(CONTROL).ok().flatten()?;
-    Some(restart_by_agent(name.clone(), of_flag(matches, shell)?))
+    restart_by(name, matches, shell)
+}
+
+/// Returns how the agent with this name restarts servers; `None` if no hub is known.
+pub(super) fn restart_by(name: &str, matches: &ArgMatches, shell: &Shell) -> Option<ServerRestart> {
+    Some(restart_by_agent(name.to_owned(), of_flag(matches, shell)?))
+}
+
+/// Returns the flag of commands that only reach agents.
+pub(super) fn hub_flags() -> [Arg; 1] {
+    [hub_flag()]
 }
 
 fn hub_flag() -> Arg {
