@@ -57,7 +57,7 @@ pub use time_profile::{
     OUTSIDE_SERVICE, SAMPLES_LEAST, TimePart, TimeProfile, is_of_samples, part_title,
 };
 pub use times::{ConnectTimes, LagTimes, Latency};
-pub(crate) use times::{ONE_NUMBER, too_short};
+pub(crate) use times::{ONE_NUMBER, length_needed, too_short};
 
 /// Name and version of the JSON schema of [`Report`], stored in its field `schema`.
 pub const SCHEMA: &str = "dbdyno.run/1";

@@ -257,11 +257,33 @@ pub(crate) fn can_be_copied(
     }
 }
 
+/// Returns values of a varied parameter as an example.
+fn example(name: &str) -> &'static str {
+    if name == "target" { "URL,URL" } else { "1,2,4" }
+}
+
 pub(crate) fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
     let name = &vary.name;
     if vary.values.iter().all(|value| value.is_empty()) {
-        let why = format!("'{name}' has no values to vary over: write {name}=1,2,4");
+        let why = match vary.values.len() {
+            0 | 1 => format!("'{name}' has no values to vary over: write {name}={}", example(name)),
+            n => format!(
+                "{} values of '{name}' are empty: is a variable unset? Write {name}={}",
+                if n == 2 { "both".to_owned() } else { format!("all {n}") },
+                example(name)
+            ),
+        };
         return Err(vary.bad(why));
+    }
+    // Of other parameters, such as a setting of the server, a value may be empty.
+    if let Some(nth) = vary.values.iter().position(String::is_empty)
+        && name == "target"
+    {
+        let n = nth + 1;
+        return Err(vary.bad(format!(
+            "value {n} of '{name}' is empty: is a variable unset? Write {name}={}",
+            example(name)
+        )));
     }
     for (index, value) in vary.values.iter().enumerate() {
         if let Some(other) = vary.values[..index].iter().find(|other| is_same(name, other, value)) {

@@ -250,7 +250,7 @@ fn sentences<'p>(
     report: &'p HistoryReport,
     point: &'p PointHistory,
 ) -> impl Iterator<Item = Text> + 'p {
-    let changes = point.changes.iter().flatten();
+    let changes = changes_of(point);
     let starts = point.starts.iter().map(|start| start_line(report, start));
     let fall = point.fall.iter().map(|fall| {
         format!(
@@ -267,9 +267,21 @@ fn sentences<'p>(
     let baseline = point.baseline.iter().zip(&report.baseline);
     let baseline = baseline.map(|(held, name)| baseline_line(report, held, name));
     let unseen = point.unseen.iter().map(unseen_line);
+    let has_command = point.imported.is_none() && changes_of(point).next().is_some();
+    let two = has_command.then(|| {
+        format!(
+            "A comparison of two {noun}s has their runs alone: it may be undecided where all \
+             {noun}s together show a change.",
+            noun = report.noun()
+        )
+    });
     let rest =
         unseen.chain(fall).chain(last).chain(baseline).chain(lacks(report, point)).map(Text::from);
-    starts.map(Text::from).chain(with).chain(rest)
+    starts.map(Text::from).chain(with).chain(two.map(Text::from)).chain(rest)
+}
+
+fn changes_of(point: &PointHistory) -> impl Iterator<Item = &Change> {
+    point.changes.iter().flatten()
 }
 
 /// Returns a sentence that a new series of a history begins at a build because the setup changed,

@@ -17,7 +17,7 @@ use super::catalog::{
 use super::no_value::why_no_value;
 use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
-use crate::report::{Named, ONE_NUMBER, Report};
+use crate::report::{Named, ONE_NUMBER, Report, length_needed};
 
 /// A limit that the user sets for a figure of a run, such as `p99<300ms`.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +93,9 @@ pub struct RequiredResult {
     /// value stayed the same, such as `about 12 repeats`; absent if it is decided or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
+    /// True if the value is within the limit, certain or not.
+    #[serde(skip)]
+    is_within: bool,
     /// Bound of the limit, in the unit of the figure.
     #[serde(skip)]
     bound: f64,
@@ -134,9 +137,12 @@ impl fmt::Display for RequiredResult {
         let why = match (self.holds, self.value) {
             (Holds::Undecided, None) => Some("too few samples"),
             (Holds::Beyond, None) if self.reason.is_none() => Some("the run has no such value"),
-            (Holds::Undecided | Holds::Within | Holds::Beyond, Some(_)) => {
-                self.interval.is_none().then_some("no CI")
+            (Holds::Undecided, Some(_)) if self.interval.is_none() => {
+                // Without an error, only a value within its limit is undecided.
+                let reason = self.reason.as_deref().unwrap_or("it has no CI");
+                return write!(f, " is within it, but a pass needs its CI: {reason}");
             }
+            (Holds::Within | Holds::Beyond, Some(_)) => self.interval.is_none().then_some("no CI"),
             _ => None,
         };
         let why = why.map(str::to_owned);
@@ -146,7 +152,13 @@ impl fmt::Display for RequiredResult {
             write!(f, " ({})", parts.join(": "))?;
         }
         match &self.decided_by {
-            Some(what) => write!(f, "; if it stays so, {what} decide it"),
+            Some(what) => {
+                let outcome = match self.is_within {
+                    true => "within this limit",
+                    false => "beyond this limit (FAILED)",
+                };
+                write!(f, "; if it stays so, {what} would show it {outcome}")
+            }
             None => Ok(()),
         }
     }
@@ -196,7 +208,7 @@ impl Required {
     /// Checks that the bound has a unit that fits the figure `name`, whose own unit is `unit`. An
     /// `Err` says why it does not.
     pub fn check_unit(&self, name: &str, unit: &str) -> Result<(), String> {
-        self.bound.in_unit(unit).map(drop).map_err(|why| format!("{self}: {name} {why}"))
+        self.bound.in_unit(unit).map(drop).map_err(|why| self.not_in_unit(name, &why))
     }
 
     /// Judges the limit for a run. An `Err` says that the run has no such figure, or that its unit
@@ -219,6 +231,11 @@ impl Required {
         let is_unsure = is_open && judged.holds == Holds::Within;
         if is_unsure || value.is_none() && samples_lacking(report, &name).is_some() {
             judged.holds = Holds::Undecided;
+        }
+        let needed = judged.reason.as_deref().and_then(length_needed);
+        if let Some(needed) = needed.filter(|_| is_unsure) {
+            let this = seconds(report.measured_seconds);
+            judged.reason = Some(format!("it takes a run of at least {needed} (this one: {this})"));
         }
         if COUNTS.contains(&name.as_str()) {
             judged.holds = match judged.holds {
@@ -261,9 +278,22 @@ impl Required {
         judged.decided_by = needed.map(|n| format!("about {}", count(n, "repeat")));
         if judged.holds == Holds::Within && !COUNTS.contains(&name) {
             judged.holds = Holds::Undecided;
-            judged.reason = Some("it takes two runs or more: --repeat 5".to_owned());
+            judged.reason = Some("it takes two runs or more (--repeat 5)".to_owned());
         }
         Ok(judged)
+    }
+
+    /// Returns an error message on a bound whose unit does not fit the figure. One in percent is
+    /// likely meant as a change.
+    fn not_in_unit(&self, name: &str, why: &str) -> String {
+        match self.text.ends_with('%') {
+            true => format!(
+                "{self}: {name} is not in percent, and a limit on one run needs a value, such as \
+                 {}; a change in percent is a limit of 'dbdyno compare --fail-if'",
+                if name.ends_with("_ms") { "p99<300ms" } else { "tps>1000" }
+            ),
+            false => format!("{self}: {name} {why}"),
+        }
     }
 
     fn judged(
@@ -275,13 +305,7 @@ impl Required {
     ) -> Result<RequiredResult, String> {
         let unit = units.get(figure).map_or(unit(figure), String::as_str);
         let interval = interval.map(|interval| within_domain(figure, value, interval));
-        let bound = self.bound.in_unit(unit).map_err(|why| {
-            let of_change = match self.text.ends_with('%') {
-                true => "; 'dbdyno compare --fail-if' limits a change",
-                false => "",
-            };
-            format!("{self}: {figure} {why}{of_change}")
-        })?;
+        let bound = self.bound.in_unit(unit).map_err(|why| self.not_in_unit(figure, &why))?;
         let is_within = |value: f64| self.comparison.holds(value, bound);
         let ends = interval.map(|(low, high)| [low, high.unwrap_or(f64::INFINITY)].map(is_within));
         let holds = match (ends, value) {
@@ -303,6 +327,7 @@ impl Required {
             holds,
             reason,
             decided_by,
+            is_within: value.is_some_and(is_within),
             bound,
             written,
         })
@@ -430,8 +455,9 @@ mod tests {
         // Half of the error takes four times as long.
         let found = result_of(&format!("tps>{}", tps - half / 2.0)).to_string();
         let needed_s = rounded_up(4.0 * report.measured_seconds);
-        let words = format!("; if it stays so, about {} of load decide it", seconds(needed_s));
-        assert!(found.ends_with(&words), "{words}: {found}");
+        let words =
+            format!("; if it stays so, about {} of load would show it within", seconds(needed_s));
+        assert!(found.contains(&words), "{words}: {found}");
         assert_eq!(result_of(&format!("tps>{}", tps - 2.0 * half)).decided_by, None);
         let point = |values: &[f64]| {
             let figure = crate::figures::figure(values).expect("there are values");
@@ -442,8 +468,12 @@ mod tests {
         };
         let found = point(&[95.0, 100.0, 105.0]);
         // 2 s is 5 / sqrt(n) standard errors of Student's t.
-        assert!(found.ends_with("; if it stays so, about 99 repeats decide it"), "{found}");
-        assert!(!point(&[100.0, 100.1, 100.2]).contains("decide"), "it is decided");
+        let words = "; if it stays so, about 99 repeats would show it within this limit";
+        assert!(found.ends_with(words), "{found}");
+        let words = "; if it stays so, about 99 repeats would show it beyond this limit (FAILED)";
+        let below = point(&[93.0, 98.0, 103.0]);
+        assert!(below.ends_with(words), "{below}");
+        assert!(!point(&[100.0, 100.1, 100.2]).contains("would show"), "it is decided");
     }
 
     #[test]
@@ -469,6 +499,33 @@ mod tests {
         assert_eq!(all.of_run(&report).map(|all| all.holds), Ok(Holds::Undecided));
         report.block.offered_ms = Latency::default();
         assert!(all.of_run(&report).is_ok_and(|all| all.holds.is_broken()));
+    }
+
+    #[test]
+    fn a_value_within_its_limit_says_which_length_of_a_run_lets_it_pass() {
+        let mut report = subjects::closed();
+        report.measured_seconds = 2.0;
+        let times = &mut report.block.offered_ms;
+        times.intervals = Named::default();
+        let why = "the run is too short: times are kept per second, and a CI needs 20 s";
+        times.interval_reasons.push("p99".to_owned(), why.to_owned());
+        let limit: Required = "p99<300ms".parse().expect("a limit");
+        assert_eq!(
+            limit.of_run(&report).expect("it has the figure").to_string(),
+            "undecided p99<300ms: 84.41 ms is within it, but a pass needs its CI: it takes a run \
+             of at least 20 s (this one: 2 s)"
+        );
+    }
+
+    #[test]
+    fn a_limit_in_percent_is_meant_as_a_change() {
+        let limit: Required = "tps<-5%".parse().expect("its unit is not known yet");
+        for why in [
+            limit.check_unit("tps", "1/s").expect_err("no percent"),
+            limit.of_run(&subjects::closed()).expect_err("no percent"),
+        ] {
+            assert!(why.contains("needs a value, such as tps>1000; a change in percent"), "{why}");
+        }
     }
 
     #[test]

@@ -164,6 +164,15 @@ pub(super) fn intervals(
     (intervals, reasons)
 }
 
+/// Words before the length of a run from which on a time has a confidence interval.
+const A_CI_NEEDS: &str = "a CI needs ";
+
+/// Returns the length of a run, such as `20 s`, that a reason why a time has no confidence interval
+/// asks for; `None` for other reasons.
+pub(crate) fn length_needed(reason: &str) -> Option<&str> {
+    reason.rsplit_once(A_CI_NEEDS).map(|(_, length)| length)
+}
+
 /// Describes in words why a quantile has no confidence interval, and how long a run must be for
 /// one.
 pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
@@ -177,7 +186,7 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
                 width_s => numbers::seconds(width_s as f64),
             };
             let needed_s = numbers::seconds(needed_s);
-            format!("the run is too short: times are kept per {kept}, and a CI needs {needed_s}")
+            format!("the run is too short: times are kept per {kept}, and {A_CI_NEEDS}{needed_s}")
         }
         NoInterval::Planned => {
             "the planned rate changes and does not repeat often enough: repeat the plan within the \

@@ -87,7 +87,9 @@ static PARAMETERS: &[Parameter] = &[
         ParameterKind::Number { min: 0.0, max: 100.0 },
         "0",
         "Standard deviation, in percent, of service times between openings of the target, drawn \
-         from the seed; simulates a server whose starts differ",
+         from the seed; simulates a server whose starts differ. Both sides of a repeat share \
+         its seed, and so this draw: for noise that differs between sides, give each run its own \
+         --seed",
     ),
     Parameter::option(
         "slowing",

@@ -18,6 +18,7 @@ const DIGITS_OF_BOUND: usize = 2;
 pub(super) fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let too_few = gate.too_few.map(|few| too_few(few, gate.limit));
+    let is_by_pairs = gate.pairs_least.is_some() && !gate.are_ratios_paired;
     let (tone, headline) = match gate.passed {
         Passed::Held => {
             let worst = gate.worst.filter(|worst| worst.bound.is_finite());
@@ -33,9 +34,9 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
                 (UndecidedBy::Noise, _, Some(name)) => from_zero(name),
                 (UndecidedBy::Noise, Some(few), None) => format!("; {few}"),
                 (UndecidedBy::Noise | UndecidedBy::Near, None, None)
-                    if let Some(n) = gate.decided_after =>
+                    if let Some((n, outcome)) = gate.decided_after.zip(gate.decided_as) =>
                 {
-                    format!("; if the change stays as measured, {} decide it", repeats(n))
+                    decided_after(n, outcome)
                 }
                 (UndecidedBy::Noise, None, None) if gate.has_too_few_runs() => format!(
                     "; {} has {}, which can decide nothing: run 6 or more a side (--repeat 6)",
@@ -44,11 +45,38 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
                 ),
                 (why, ..) => format!("; {}", advice(why)),
             };
-            (Tone::Warning, format!("undecided {}: {at}{advice}", gate.gate))
+            let is_of_figure = matches!(gate.undecided_by, UndecidedBy::Noise | UndecidedBy::Near);
+            let by_pairs = match is_by_pairs && is_of_figure && gate.from_zero.is_none() {
+                true => BY_PAIRS,
+                false => "",
+            };
+            (Tone::Warning, format!("undecided {}: {at}{advice}{by_pairs}", gate.gate))
         }
     };
     let details = paired(gate).map(Text::from).into_iter().collect();
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details }
+}
+
+/// End of a sentence on an undecided limit that has two ranges: an interval over all runs, and a
+/// bound of pairs.
+const BY_PAIRS: &str = "; with so few repeats, only the whole CI can fail a limit, and the bound \
+                        of the pairs can only pass it";
+
+/// Describes what more repeats would show: `if the change stays as measured, roughly 10 repeats
+/// would show it within this limit`.
+fn decided_after(n: u64, outcome: Passed) -> String {
+    let outcome = match outcome {
+        Passed::Held => "show it within this limit",
+        Passed::Broken => "show it beyond this limit (FAILED)",
+        Passed::Undecided => {
+            return "; the change is closer to this limit than its noise, so that more repeats may \
+                    not decide it: set a larger limit to let such a change pass, or a smaller one \
+                    to fail it"
+                .to_owned();
+        }
+    };
+    let n = count(n, "repeat");
+    format!("; if the change stays as measured, roughly {n} would {outcome}")
 }
 
 /// Returns the outcome of a gate in a sentence, such as `FAILED tps<-5%: -12 % …`.
@@ -84,34 +112,35 @@ fn paired(gate: &GateResult) -> Option<String> {
     (gate.passed == Passed::Held && has_bound).then_some(words)
 }
 
-/// Describes how many repeats a gate needs: `3 pairs of runs are too few for 5 %: if nothing
-/// changed, they show less than 48 %, about 28 repeats less than 5 %`.
+/// Describes how many repeats a gate needs: `too noisy for this limit: 3 pairs of runs can only
+/// rule out a fall of more than 48 %, even between equal builds; about 28 repeats could rule out
+/// 5 %`.
 fn too_few(few: TooFew, limit: f64) -> String {
     let least = smallest(few.detectable, is_manifold(few.detectable));
     let runs = match few.are_pairs {
         true => format!("{} of runs", count(few.runs as u64, "pair")),
         false => format!("{} a side", count(few.runs as u64, "run")),
     };
+    let change = if limit < 0.0 { "fall" } else { "rise" };
     let limit = exact(limit.abs() * 100.0);
     let needed = match few.needed.filter(|needed| *needed as f64 <= RUNS_MOST) {
-        None => format!("more than {RUNS_MOST} repeats would be needed"),
-        Some(needed) => format!("{} show less than {limit} %", repeats(needed)),
+        None => format!("it takes more than {RUNS_MOST} repeats to rule out {limit} %"),
+        Some(needed) => {
+            format!("about {} could rule out {limit} %", count(needed, "repeat"))
+        }
     };
     format!(
-        "{runs} are too few for {limit} %: if nothing changed, they show less than {least}, {needed}"
+        "too noisy for this limit: {runs} can only rule out a {change} of more than {least}, even \
+         between equal builds; {needed}"
     )
-}
-
-fn repeats(n: u64) -> String {
-    format!("about {}", count(n, "repeat"))
 }
 
 /// Returns advice for a gate whose figure is 0 on the baseline, so that its change is infinite:
 /// limit the value instead.
 fn from_zero(figure: &str) -> String {
     format!(
-        "; no percentage describes a rise from 0: limit the value of each run, with --require \
-         '{figure}<VALUE'"
+        "; no percentage describes a rise from 0: limit the value itself, with --require \
+         '{figure}<VALUE' of 'dbdyno run'"
     )
 }
 
@@ -134,8 +163,9 @@ fn advice(why: UndecidedBy) -> &'static str {
         }
         UndecidedBy::Load => "run both sides with the same load",
         UndecidedBy::Near => {
-            "the change is close to the limit: more repeats may decide it (from 6 on, interleaved \
-             runs are compared in pairs), or a limit that is further away"
+            "the change is close to the limit: a limit farther from it is decided sooner (a larger \
+             one, to let such a change pass, or a smaller one, to fail it); more repeats may not be \
+             enough (from 6 on, interleaved runs are compared in pairs)"
         }
         UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
     }

@@ -200,9 +200,22 @@ fn a_limit_says_what_was_measured_and_how_many_runs_it_takes() {
     result.at = vec!["+0.2 % at new clients=8".to_owned()];
     insta::assert_snapshot!(
         said(&result),
-        @"undecided tps<-5%: +0.2 % at new clients=8; 3 pairs of runs are too few for 5 %: if nothing changed, they show less than 48 %, about 28 repeats show less than 5 %"
+        @"undecided tps<-5%: +0.2 % at new clients=8; too noisy for this limit: 3 pairs of runs can only rule out a fall of more than 48 %, even between equal builds; about 28 repeats could rule out 5 %"
     );
     result.too_few = None;
+    result.pairs_least = Some(3);
+    for (outcome, words) in [
+        (
+            Passed::Held,
+            "; if the change stays as measured, roughly 10 repeats would show it within this limit; with so few repeats, only the whole CI can fail a limit, and the bound of the pairs can only pass it",
+        ),
+        (Passed::Broken, "roughly 10 repeats would show it beyond this limit (FAILED); with"),
+        (Passed::Undecided, "; the change is closer to this limit than its noise, so that more"),
+    ] {
+        (result.decided_after, result.decided_as) = (Some(10), Some(outcome));
+        assert!(said(&result).contains(words), "{}", said(&result));
+    }
+    (result.decided_after, result.pairs_least) = (None, None);
     result.runs_least = 2;
     result.side_least = "new".to_owned();
     insta::assert_snapshot!(
@@ -213,7 +226,7 @@ fn a_limit_says_what_was_measured_and_how_many_runs_it_takes() {
     result.passed = Passed::Broken;
     insta::assert_snapshot!(
         said(&result),
-        @"FAILED tps<-5%: +0.2 % at new clients=8; no percentage describes a rise from 0: limit the value of each run, with --require 'errors<VALUE'"
+        @"FAILED tps<-5%: +0.2 % at new clients=8; no percentage describes a rise from 0: limit the value itself, with --require 'errors<VALUE' of 'dbdyno run'"
     );
 }
 

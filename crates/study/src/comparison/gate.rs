@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use analysis::figures::{OF_RUN, check_name, direction, find_as_written, short, spellings};
+use analysis::figures::{OF_RUN, check_name, direction, find_as_written, short, spellings, title};
 use analysis::report::Named;
 use model::numbers::{INFINITE, in_percent, significant};
 use model::{Direction, did_you_mean};
@@ -79,6 +79,10 @@ pub struct GateResult {
     /// at the side and point that need the most; `None` if it is decided, or this is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_after: Option<u64>,
+    /// Outcome that the limit would have after `decided_after` repeats. [`Passed::Undecided`] if
+    /// the change is so close to the limit that more repeats may not decide it.
+    #[serde(skip)]
+    pub decided_as: Option<Passed>,
     /// The opposite limit, such as `tps<-3%` for `tps>+3%`, which the user may have meant, if the
     /// present one fails when the figure gets better; `None` otherwise.
     #[serde(skip)]
@@ -244,6 +248,7 @@ impl GateResult {
             worst: None,
             too_few: None,
             decided_after: None,
+            decided_as: None,
             limit: gate.by,
             pairs_least: None,
             are_ratios_paired: false,
@@ -359,10 +364,7 @@ impl Gate {
             beside_the_figures(report, pair, &mut found);
         }
         match found.places.is_empty() {
-            true => Err(format!(
-                "{self} can never be broken: no run that is compared has that figure{}",
-                self.why_none(report)
-            )),
+            true => Err(self.why_none(report)),
             false => Ok(found),
         }
     }
@@ -444,23 +446,33 @@ impl Gate {
         found.too_few = found.too_few.into_iter().chain(too_few).max_by_key(most);
         if passed == Passed::Undecided {
             let after = self.decided_after(judged);
-            found.decided_after = found.decided_after.into_iter().chain(after).max();
+            let most = |after: &(u64, Passed)| after.0;
+            let known = found.decided_after.zip(found.decided_as);
+            let decided = known.into_iter().chain(after).max_by_key(most);
+            (found.decided_after, found.decided_as) = decided.unzip();
         }
     }
 
-    /// Returns the end of an error message that says why no run has the figure: it needs more
-    /// transactions, or its name is unknown.
+    /// Returns an error message that says why no run has the figure: its name is unknown, or these
+    /// runs cannot have it. A figure that only takes a longer run leaves the limit undecided.
     fn why_none(&self, report: &ComparisonReport) -> String {
-        if spellings(&self.figure).iter().any(|name| OF_RUN.iter().any(|row| row.name == *name)) {
-            return "; it takes more transactions, or another workload: run longer, or name another \
-                    figure"
-                .to_owned();
+        let name = &self.figure;
+        if spellings(name).iter().any(|name| OF_RUN.iter().any(|row| row.name == *name)) {
+            return format!(
+                "{self} can never be broken: no run that is compared has {name}, however long; it \
+                 is a figure of another workload or setup ('dbdyno runs show RUN --figures' lists \
+                 what a run has)"
+            );
         }
         let points = report.pairs.iter().flat_map(|pair| &pair.points);
         let had = points.flat_map(|at| std::iter::once(&at.primary).chain(&at.others));
         let names =
             had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|row| row.name));
-        did_you_mean(&self.figure, names.map(short)) + ": 'dbdyno list figures' lists all"
+        let meant = did_you_mean(name, names.map(short));
+        format!(
+            "{self}: there is no figure '{name}'{meant}; 'dbdyno list figures' lists those of every \
+             run, 'dbdyno runs show RUN --figures' all of one"
+        )
     }
 
     /// Returns the confidence bound with the smaller margin to this limit: `known`, from sides and
@@ -500,14 +512,22 @@ impl Gate {
         })
     }
 
-    /// Returns after how many repeats the limit would be decided if the change stayed as measured:
-    /// it passes by a one-sided bound, and fails by an interval of two sides. `None` if not known.
-    fn decided_after(&self, judged: &Judged) -> Option<u64> {
+    /// Returns after how many repeats the limit would be decided if the change stayed as measured,
+    /// and its outcome then: it passes by a one-sided bound, and fails by an interval of two sides.
+    /// The outcome is undecided if the change is nearer to the limit than its standard error.
+    /// `None` if the number is not known.
+    fn decided_after(&self, judged: &Judged) -> Option<(u64, Passed)> {
         let ratio = judged.ratio?.value;
         let distance = (ratio / (1.0 + self.by)).ln().abs();
         let is_beyond = (ratio > 1.0 + self.by) == self.is_rise;
         let below = if is_beyond { 1.0 - (1.0 - CONFIDENCE) / 2.0 } else { CONFIDENCE };
-        Scatter::of(judged)?.needed(distance, below, None)
+        let scatter = Scatter::of(judged)?;
+        let outcome = match is_beyond {
+            _ if distance < scatter.deviation / (scatter.n as f64).sqrt() => Passed::Undecided,
+            true => Passed::Broken,
+            false => Passed::Held,
+        };
+        Some((scatter.needed(distance, below, None)?, outcome))
     }
 
     /// Returns true if the figure has changed in the direction of the limit with confidence: its
@@ -567,7 +587,13 @@ fn changed(judged: &Judged, limit: f64) -> Option<String> {
     if is_from_zero(judged)
         && let Some(side) = judged.side
     {
-        return Some(format!("from 0 to {}", significant(side.mean, 3)));
+        // That of the page, where a figure is 0 in some run.
+        let shown = judged.centers[1].unwrap_or(side.mean);
+        let unit = match title(&judged.figure).rsplit_once(' ') {
+            Some((_, unit @ ("%" | "ms"))) => format!(" {unit}"),
+            _ => String::new(),
+        };
+        return Some(format!("from 0 to {}{unit}", significant(shown, 4)));
     }
     let interval = ratio.interval.map(|(low, high)| {
         let confidence = significant(100.0 * ratio.confidence.unwrap_or(0.95), 3);
