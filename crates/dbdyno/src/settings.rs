@@ -28,7 +28,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "store",
         values: "FILE|off",
-        default: "$XDG_DATA_HOME/dbdyno/runs.sqlite",
+        default: "~/.local/share/dbdyno/runs.sqlite",
         help: "File that stores the runs, or off: single runs and builds are not stored",
         check: |value| match value == "off" || Path::new(value).is_absolute() {
             true => Ok(()),

@@ -6,7 +6,7 @@ use app::compare::{CompareBy, by_its_axis, compare as hold};
 use app::stored_report::is_default;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::count;
-use model::{Direction, JudgedLimit, LimitOutcome};
+use model::{JudgedLimit, LimitOutcome};
 use render::document::{Document, Tone};
 use render::list::short_id;
 use render::terminal::PAGE_WIDTH;
@@ -19,7 +19,9 @@ use study::comparison::{Difference, Gate, GateResult, Judge, Passed, UndecidedBy
 use super::flags::Output;
 use super::runs::{full_flag, naming_sections, of_sections, section_flag};
 use super::stored::store;
-use super::{DONE, FAILED, Outcome, UNDECIDED, experiments, flags, github, print_document};
+use super::{
+    DONE, FAILED, Outcome, UNDECIDED, experiments, flags, github, last_line, print_document,
+};
 use crate::shell::Shell;
 
 /// Page of the documentation that explains each verdict of a comparison, and the next step.
@@ -52,8 +54,10 @@ pub(crate) fn command() -> Command {
         .arg(flags::quiet("Only the results of the limits, or without limits the verdicts"))
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
-                "Exit with code 1 if this limit is broken, with 3 if it is undecided, with 2 if a \
-                 side has fewer than three runs: \"p99>+5%\", \"tps<-3%\" (six repeats or more)",
+                "Exit with code 1 if the change is surely beyond this limit, with 0 if it is \
+                 surely within, with 3 if that is undecided, with 2 if a side has fewer than three \
+                 runs: \"p99>+5%\", \"tps<-3%\" (six repeats or more). To catch a loss of 5 %, \
+                 set a limit of about 2.5 %",
             ),
         )
         .arg(
@@ -97,6 +101,11 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let (mut report, compared) =
         compared.and_then(|sides| Ok((hold(&store, &sides, &judge)?, sides)))?;
     report.seen_unix_ms = Some(app::unix_ms());
+    if let Some(command) = &mut report.command {
+        for limit in matches.get_many::<String>("fail_if").into_iter().flatten() {
+            command.push_str(&format!(" --fail-if {}", for_shell(limit)));
+        }
+    }
     let gates = held(&gates, &report, matches, shell)?;
     keep(&store, &compared, &gates);
     match flags::output_of(matches) {
@@ -113,7 +122,8 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         _ => {
             let mut page = page_of(&report, &compared, &gates, matches);
             tone(&mut page, &gates, matches);
-            if matches.get_flag("quiet") && flags::output_of(matches) == Output::Text {
+            let output = flags::output_of(matches);
+            if matches.get_flag("quiet") && matches!(output, Output::Text | Output::Github) {
                 page = in_brief(page, gates.len());
             }
             if flags::output_of(matches) == Output::Csv {
@@ -125,11 +135,16 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }?;
-    Ok(match gates.iter().any(|gate| gate.passed == Passed::Broken) {
+    let code = match gates.iter().any(|gate| gate.passed == Passed::Broken) {
         true => FAILED,
         false if gates.iter().any(|gate| fails(gate, matches)) => UNDECIDED,
         false => DONE,
-    })
+    };
+    if !gates.is_empty() {
+        let has_undecided = gates.iter().any(|gate| gate.passed == Passed::Undecided);
+        last_line::print(code, has_undecided, matches, shell);
+    }
+    Ok(code)
 }
 
 /// Stores the outcomes of limits with the experiment that is compared. A store that cannot be
@@ -273,7 +288,7 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
         if fails(gate, matches) {
             verdict.tone = Tone::Bad;
         } else if gate.passed == Passed::Undecided {
-            verdict.headline = verdict.headline.clone().and(" (let pass by --undecided pass)");
+            verdict.headline = verdict.headline.clone().and(last_line::LET_PASS);
         }
     }
 }
@@ -341,10 +356,7 @@ fn next_commands(
         CompareBy::Axis { axis, .. } => by(model::short_axis(axis)),
         CompareBy::Sides(_) => String::new(),
     };
-    let limit = match report.better == Direction::Lower {
-        true => format!("{}>+5%", report.primary),
-        false => format!("{}<-5%", report.primary),
-    };
+    let limit = experiments::limit_on_losses(report);
     let commands = [
         (format!("dbdyno compare {names}{asked} --full"), "all figures"),
         (format!("dbdyno report {names}{axis} -o compare.html"), "charts"),
@@ -352,7 +364,8 @@ fn next_commands(
     ];
     // If there is a gate already, do not suggest another one; nor if nothing is decided.
     let is_open = render::is_open(report);
-    let n_shown = if is_gate || is_open || !has_runs_of_a_gate(report) { 2 } else { 3 };
+    let n_shown =
+        if is_gate || is_open || !experiments::has_runs_of_a_gate(report) { 2 } else { 3 };
     let more = match compared {
         // What the rule of an experiment says holds, and not the verdict on a fixed number.
         _ if !is_open || report.by_rule.is_some() => None,
@@ -366,16 +379,6 @@ fn next_commands(
     };
     let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));
     more.into_iter().chain(rest).collect()
-}
-
-/// Runs a side that a gate should have: from six repeats on, a limit is broken by runs in pairs, as
-/// it is passed.
-const RUNS_OF_A_GATE: u64 = 6;
-
-fn has_runs_of_a_gate(report: &ComparisonReport) -> bool {
-    let points = report.pairs.iter().flat_map(|pair| &pair.points);
-    let mut figures = points.flat_map(|point| [point.primary.baseline, point.primary.side]);
-    figures.all(|figure| figure.is_none_or(|figure| figure.count >= RUNS_OF_A_GATE))
 }
 
 /// Returns the command that repeats both compared sets of runs as one experiment until their

@@ -11,7 +11,7 @@ use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::in_percent;
-use model::{Choice, DataPolicy, Experiment, Status, Walk, numbers};
+use model::{Choice, DataPolicy, Direction, Experiment, Status, Walk, numbers};
 use plan::{REPEATS_MOST, Varied, varied_to_toml};
 use render::document::Validity;
 use render::list::short_id;
@@ -208,7 +208,9 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     }
     print_report(report, matches, &required, shell)?;
     live.linger(&stop);
-    Ok(exit_code(&result, &report.id, required.exit_code(), shell))
+    let code = exit_code(&result, &report.id, required.exit_code(), shell);
+    required.end(code, matches, shell);
+    Ok(code)
 }
 
 fn print_report(
@@ -289,11 +291,17 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     // Where no run of a side counts, there is nothing to compare.
     let has_failed = report.points.iter().any(|point| point.why_none_counts.is_some());
     let sides = (!report.axes.is_empty() && !has_failed).then_some(sides);
+    let decided = source.sides.as_ref().filter(|all| sides.is_some() && !render::is_open(all));
+    let gate = decided.filter(|all| has_runs_of_a_gate(all)).map(|all| {
+        let command = format!("dbdyno compare {id}{by} --fail-if '{}'", limit_on_losses(all));
+        (command, "a gate")
+    });
     let open = source.sides.as_ref().filter(|sides| render::is_open(sides));
     let open = open.filter(|_| report.plan.is_some());
     let more = open.map(|sides| until_decided(id, sides, render::repeat_s(report, &source.trials)));
     let rest = sides
         .into_iter()
+        .chain(gate)
         .chain(times)
         .chain(others)
         .map(|(command, why)| (command, why.to_owned()));
@@ -314,6 +322,25 @@ pub(super) fn until_decided(
         repeat_until_decided(sides)
     );
     (command, until_decided_words(sides, repeat_s))
+}
+
+/// Runs a side that a gate should have: from six repeats on, a limit is broken by runs in pairs, as
+/// it is passed.
+const RUNS_OF_A_GATE: u64 = 6;
+
+/// Returns a usual limit on a loss in the primary figure of a comparison, such as `tps<-5%`.
+pub(super) fn limit_on_losses(report: &ComparisonReport) -> String {
+    match report.better == Direction::Lower {
+        true => format!("{}>+5%", report.primary),
+        false => format!("{}<-5%", report.primary),
+    }
+}
+
+/// Returns true if every side has as many runs as a gate should have.
+pub(super) fn has_runs_of_a_gate(report: &ComparisonReport) -> bool {
+    let points = report.pairs.iter().flat_map(|pair| &pair.points);
+    let mut figures = points.flat_map(|point| [point.primary.baseline, point.primary.side]);
+    figures.all(|figure| figure.is_none_or(|figure| figure.count >= RUNS_OF_A_GATE))
 }
 
 /// Why a gate's experiment is repeated with a fixed number of repeats.
@@ -484,6 +511,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let report = report_by(&store, &experiment, figure)?;
     let required = required(&report, matches, shell)?.all_known()?;
     print_report(&report, matches, &required, shell)?;
+    required.end(required.exit_code(), matches, shell);
     Ok(required.exit_code())
 }
 

@@ -73,7 +73,8 @@ pub(crate) fn given(
 
 pub(crate) fn store() -> Arg {
     Arg::new("store").long("store").global(true).value_name("FILE").help_heading("Everywhere").help(
-        "File that stores the runs [env: DBDYNO_STORE] [default: $XDG_DATA_HOME/dbdyno/runs.sqlite]",
+        "File that stores the runs [env: DBDYNO_STORE] [default: \
+         ~/.local/share/dbdyno/runs.sqlite; XDG_DATA_HOME replaces ~/.local/share]",
     )
 }
 

@@ -147,6 +147,12 @@ const HABITS: &[Habit] = &[
     ),
     habit(&["resume", "continue"], SEVERAL, Place::Command, "dbdyno experiments resume ID"),
     habit(&["print"], HAMMERDB, Place::Command, "dbdyno list parameters"),
+    habit(
+        &["-o", "--out", "--chart", "--html"],
+        SEVERAL,
+        Place::In("history"),
+        "dbdyno report --history build -o history.html",
+    ),
     habit(&["last"], SEVERAL, Place::In("runs"), "dbdyno runs show last"),
     habit(&["delete", "remove", "del", "drop"], SEVERAL, Place::In("runs"), "dbdyno runs rm RUN"),
     habit(&["compare", "diff"], SEVERAL, Place::In("runs"), "dbdyno compare RUN RUN"),
@@ -623,6 +629,14 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
     let has_own = |sub: &Command| sub.get_arguments().any(|arg| arg.get_long() == Some(name));
     if root.find_subcommand(command).is_some_and(has_own) {
         return None;
+    }
+    if command == "run" && name == "fail-if" {
+        return Some(
+            "--fail-if limits a change between two sides: run them first, then write dbdyno \
+             compare last --fail-if 'tps<-5%' (a limit on the values of this run: --require \
+             'tps>1000')"
+                .to_owned(),
+        );
     }
     let other = root.get_subcommands().filter(|sub| sub.get_name() != command).find(has)?;
     let here = if command.is_empty() { "dbdyno alone" } else { command };

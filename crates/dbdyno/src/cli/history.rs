@@ -5,6 +5,7 @@ use std::io::Read as _;
 use app::Error;
 use app::compare::{acknowledge, history as hold, history_tables, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::numbers::count;
 use render::as_json;
 use render::terminal::PAGE_WIDTH;
 use serde_json::json;
@@ -30,7 +31,8 @@ pub(crate) fn command() -> Command {
         .about("Shows a figure over builds, and where its level changed")
         .after_help(
             "Builds are the values of a label, in the order of versions: dbdyno runs label RUN \
-             build=1.2. Commit hashes are ordered by time; --commits orders them by commit.",
+             build=1.2. Commit hashes are ordered by time; --commits orders them by commit. \
+             Charts: dbdyno report --history build -o history.html.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand(ack())
@@ -165,6 +167,9 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
         (None, _) => {
             let mut page = render::history(&report);
             github::soften(&mut page.verdicts, matches);
+            if flags::output_of(matches) == Output::Text {
+                page.repeat = Some(render::next(&[chart_command(matches)]));
+            }
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }?;
@@ -172,6 +177,18 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return Ok(DONE);
     }
     Ok(hold_last(&report, matches, shell))
+}
+
+/// Returns the command that writes a history with its charts, with the command's purpose.
+fn chart_command(matches: &ArgMatches) -> (String, String) {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let option = |name: &str, value: &str| format!(" --{name} {}", render::for_shell(value));
+    let options = ["figure", "imported"]
+        .into_iter()
+        .filter_map(|name| Some(option(name, text(name)?)))
+        .collect::<String>();
+    let by = render::for_shell(text("by").expect("it has a default"));
+    (format!("dbdyno report --history {by}{options} -o history.html"), "charts".to_owned())
 }
 
 /// Returns the exit code for `--fail-on-regression`. It is that of a failure, after printing the
@@ -190,7 +207,8 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
             true => String::new(),
             false => format!("; if that is intended, accept it: {}", accepting.join(", then ")),
         };
-        let text = format!("dbdyno: --fail-on-regression: {first}{more}{accepting}");
+        let text =
+            format!("dbdyno: --fail-on-regression: {first}{more}{accepting} (exit code {FAILED})");
         github::say("error", &text, matches, shell);
         return FAILED;
     }
@@ -199,11 +217,15 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
         return DONE;
     }
     let text = format!(
-        "dbdyno: --fail-on-regression is undecided: {undecided}; let it pass with --undecided pass"
+        "dbdyno: --fail-on-regression is undecided: {undecided}; let it pass with --undecided pass \
+         (exit code {UNDECIDED})"
     );
     github::say("error", &text, matches, shell);
     UNDECIDED
 }
+
+/// Builds from which on more of them would hardly show smaller losses: their noise is known then.
+const MANY_BUILDS: u64 = 9;
 
 /// Returns the reason why the last build of a history cannot be judged; empty if it can be.
 fn undecided_by(report: &HistoryReport) -> String {
@@ -230,11 +252,23 @@ fn undecided_by(report: &HistoryReport) -> String {
     let here = report.points.iter().filter(|point| point.lacks.is_none());
     let last = here.filter_map(|point| point.builds.last()).next_back();
     let last = last.map_or_else(String::new, |last| format!(" {}", last.build));
-    let is_noisy =
-        report.points.iter().any(|point| point.last.as_ref().is_some_and(|latest| latest.is_noisy));
-    let why = match is_noisy {
-        true => format!("{noun}s before it vary too much"),
-        false => format!("too few {noun}s are before it"),
+    let noisy = report.points.iter().filter_map(|point| {
+        let last = point.last.as_ref().filter(|last| last.is_noisy)?;
+        Some((last.seen_from, point.builds.len().saturating_sub(1) as u64))
+    });
+    let why = match noisy.max_by(|one, other| one.0.total_cmp(&other.0)) {
+        Some((seen_from, n_before)) => {
+            let percent = model::numbers::significant(seen_from * 100.0, 2);
+            let only = format!("only a loss of more than {percent} % would be seen");
+            match n_before < MANY_BUILDS {
+                true => {
+                    let before = count(n_before, noun);
+                    format!("{before} before it are too few for the noise: {only}")
+                }
+                false => format!("the {noun}s before it vary too much: {only}"),
+            }
+        }
+        None => format!("too few {noun}s are before it"),
     };
     format!("the last {noun}{last} cannot be judged, since {why}{at}")
 }
@@ -327,15 +361,20 @@ fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome
     }
 }
 
-/// Formats an accepted change, such as `1.3 clients=8: checksums are on (by a factor of 1.05;
-/// ...)`. The second number is the factor beyond which the change is an alarm again.
+/// Formats an accepted change, such as `1.3 clients=8: checksums are on (the figure that changed
+/// most changed by about 5 %; ...)`, with the size from which on the change is an alarm again.
 fn acknowledged_line(one: &Acknowledged) -> String {
     let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
     let most = one.size.map_or_else(String::new, |size| {
         // The direction is not kept: a fall has another percentage than the rise that undoes it.
-        let [factor, most] = [size, study::history::SIZE_MOST * size]
-            .map(|size| model::numbers::significant(size.exp(), 3));
-        format!(" (by a factor of {factor}; beyond {most} it is an alarm again)")
+        let percent = |size: f64| model::numbers::significant(100.0 * size.exp_m1().abs(), 2);
+        let most = study::history::SIZE_MOST * size;
+        let (rise, fall) = (percent(most), percent(-most));
+        format!(
+            " (the figure that changed most changed by about {} %; a rise of more than {rise} % or \
+             a fall of more than {fall} % in any figure is an alarm again)",
+            percent(size)
+        )
     });
     format!("{}{point}: {}{most}", one.build, one.reason)
 }

@@ -12,28 +12,60 @@ use render::terminal::LIST_WIDTH;
 use render::{Align, Cell, Column, Table};
 use serde_json::{Value, json};
 
+use app::Error;
+
 use super::Outcome;
 use super::flags::{self, Output};
 use super::print_document;
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
-    Command::new("list").about("Lists workloads, targets, parameters, findings or figures").arg(
-        Arg::new("what")
-            .value_name("workloads|targets|parameters|findings|figures")
-            .value_parser(["workloads", "targets", "parameters", "findings", "figures"]),
-    )
+    Command::new("list")
+        .about("Lists workloads, targets, parameters, findings or figures")
+        .arg(
+            Arg::new("what")
+                .value_name("workloads|targets|parameters|findings|figures")
+                .value_parser(["workloads", "targets", "parameters", "findings", "figures"]),
+        )
+        .arg(Arg::new("of").value_name("NAME").help(
+            "With parameters: only those of this workload or kind of target, such as tpcc or sim",
+        ))
+}
+
+/// Returns the lists of parameters, or only those of the workload or target that the user names.
+fn sections_asked(matches: &ArgMatches) -> Result<Vec<Section>, Error> {
+    let Some(of) = matches.get_one::<String>("of") else { return Ok(sections()) };
+    if matches.get_one::<String>("what").is_none_or(|what| what != "parameters") {
+        let why = format!("'{of}' is one word too many: only 'list parameters' takes a name");
+        return Err(Error::Usage(why));
+    }
+    // Whole titles, such as `A plan`, are names of their own.
+    let name = |title: &str| {
+        let bare = ["Workload ", "Target "].iter().find_map(|kind| title.strip_prefix(kind));
+        bare.unwrap_or(title).to_owned()
+    };
+    let (found, others): (Vec<Section>, Vec<Section>) =
+        sections().into_iter().partition(|section| name(&section.title).eq_ignore_ascii_case(of));
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names: Vec<String> = others.iter().map(|section| name(&section.title)).collect();
+    let meant = model::did_you_mean(of, names.iter().map(String::as_str));
+    Err(Error::Usage(format!(
+        "'{of}' is neither a workload nor a kind of target{meant}; 'dbdyno list' has both"
+    )))
 }
 
 pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").map(String::as_str);
+    let asked = sections_asked(matches)?;
     if flags::is_json(matches) {
         let value = match what {
             Some("workloads") => workloads::all().map(workload_json).collect(),
             Some("targets") => drivers::all().map(target_json).chain([managed_json()]).collect(),
             Some("findings") => CATALOG.iter().map(finding_json).collect(),
             Some("figures") => figure_rows().map(FigureRow::json).collect(),
-            _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
+            _ => asked.into_iter().map(|section| section.json()).collect::<Value>(),
         };
         return shell.print(&format!("{value:#}\n"));
     }
@@ -41,6 +73,9 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return print_document(&everything(), LIST_WIDTH, matches, shell);
     };
     match flags::output_of(matches) {
+        _ if matches.contains_id("of") => {
+            print_document(&parameter_document(&asked), LIST_WIDTH, matches, shell)
+        }
         Output::Markdown => shell.print(&markdown_of(what)),
         _ => print_document(&document(what), LIST_WIDTH, matches, shell),
     }
@@ -66,7 +101,7 @@ fn document(what: &str) -> Document {
         "workloads" => Document::from(vec![workload_table()]),
         "targets" => {
             let mut page = Document::from(vec![target_table()]);
-            let options = "Options of these URLs, such as those of sim: dbdyno list parameters";
+            let options = "Options of these URLs, such as those of sim: dbdyno list parameters sim";
             page.section("options", "", vec![Block::paragraphs([options])]);
             page
         }

@@ -33,6 +33,7 @@ mod hosts;
 #[path = "no_hosts.rs"]
 mod hosts;
 mod imported;
+mod last_line;
 mod list;
 mod live;
 #[cfg(feature = "terminal")]

@@ -13,6 +13,7 @@ use study::ExperimentReport;
 use study::trials::{counts, is_settled, why_not_as_observed};
 
 use super::flags::{self, Output};
+use super::last_line::{self, LET_PASS};
 use super::{DONE, FAILED, Outcome, UNDECIDED, print_document};
 use crate::shell::Shell;
 
@@ -158,15 +159,16 @@ impl RequiredResults {
         holds.is_broken() || self.fails_undecided && holds == Holds::Undecided
     }
 
-    /// Returns advice on how to decide undecided limits; `None` if no limit fails because it is
-    /// undecided.
-    fn remedy(&self) -> Option<String> {
-        let is_undecided = self.found.iter().any(|(_, result)| result.holds == Holds::Undecided);
-        (is_undecided && self.fails_undecided).then(|| {
-            "undecided limits fail: run longer (--duration) or more often (--repeat), or let them \
-             pass with --undecided pass"
-                .to_owned()
-        })
+    /// Prints the last line of a command with limits that ends with `code`, unless the code has
+    /// another reason than the limits.
+    pub(crate) fn end(&self, code: u8, matches: &ArgMatches, shell: &Shell) {
+        if self.is_asked() && code == self.exit_code() {
+            last_line::print(code, self.has_undecided(), matches, shell);
+        }
+    }
+
+    fn has_undecided(&self) -> bool {
+        self.found.iter().any(|(_, result)| result.holds == Holds::Undecided)
     }
 
     /// Prints one line per limit: on stdout if the output is text, on stderr for JSON or CSV if a
@@ -185,8 +187,8 @@ impl RequiredResults {
         }
     }
 
-    /// Prints, with `--quiet` and output as text, only the results of the limits or, without
-    /// limits, the shortest form of a report. Otherwise prints nothing and returns `None`.
+    /// Prints, with `--quiet` and output as text or for GitHub, only the results of the limits or,
+    /// without limits, the shortest form of a report. Otherwise prints nothing and returns `None`.
     pub(crate) fn print_if_quiet(
         &self,
         shortest: impl FnOnce() -> Document,
@@ -194,12 +196,15 @@ impl RequiredResults {
         shell: &Shell,
     ) -> Option<Outcome> {
         let is_quiet = matches.try_get_one("quiet").ok().flatten() == Some(&true);
-        (is_quiet && flags::output_of(matches) == Output::Text).then(|| {
+        let output = flags::output_of(matches);
+        (is_quiet && matches!(output, Output::Text | Output::Github)).then(|| {
             self.print(matches, shell)?;
-            match self.is_asked() {
-                true => Ok(DONE),
-                false => print_document(&shortest(), PAGE_WIDTH, matches, shell),
-            }
+            let page = match self.is_asked() {
+                true if output == Output::Text => return Ok(DONE),
+                true => Document { verdicts: self.verdicts(), ..Document::default() },
+                false => shortest(),
+            };
+            print_document(&page, PAGE_WIDTH, matches, shell)
         })
     }
 
@@ -229,7 +234,7 @@ impl RequiredResults {
         let found = self
             .found
             .iter()
-            .map(|(place, result)| (tone_of(result.holds), at_place(place, result)));
+            .map(|(place, result)| (tone_of(result.holds), self.line(place, result)));
         let lost = self.lost.iter().map(|why| (Tone::Bad, lost_line(why)));
         let to_verdict = |(tone, line): (Tone, String)| Verdict {
             tone,
@@ -260,11 +265,18 @@ impl RequiredResults {
         !self.found.is_empty() || !self.lost.is_empty()
     }
 
-    /// Returns the lines with the result of each limit, then advice if a limit is undecided and
-    /// fails.
+    /// Returns the text of a limit's result, which says if it is undecided and may pass.
+    fn line(&self, place: &str, result: &RequiredResult) -> String {
+        match result.holds {
+            Holds::Undecided if !self.fails_undecided => at_place(place, result) + LET_PASS,
+            _ => at_place(place, result),
+        }
+    }
+
+    /// Returns the lines with the result of each limit.
     fn lines(&self) -> impl Iterator<Item = String> {
-        let found = self.found.iter().map(|(place, result)| at_place(place, result));
-        found.chain(self.lost.iter().map(|why| lost_line(why))).chain(self.remedy())
+        let found = self.found.iter().map(|(place, result)| self.line(place, result));
+        found.chain(self.lost.iter().map(|why| lost_line(why)))
     }
 
     /// Returns the report as JSON, with the results under `required` if there are limits.

@@ -156,9 +156,11 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     runs::show_report(&report, matches, &required, kept, shell)?;
     live.linger(&stop);
-    Ok(match (result.is_interrupted || is_interrupted, result.is_good) {
+    let code = match (result.is_interrupted || is_interrupted, result.is_good) {
         (true, _) => INTERRUPTED,
         (false, true) => required.exit_code(),
         (false, false) => FAILED,
-    })
+    };
+    required.end(code, matches, shell);
+    Ok(code)
 }

@@ -263,6 +263,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         required.print(matches, shell)?;
         show_parts(&store, &run, &report, &parts, matches, shell)?;
     }
+    required.end(required.exit_code(), matches, shell);
     Ok(required.exit_code())
 }
 

@@ -283,6 +283,31 @@ fn a_mistake_is_reported_with_the_help_of_its_own_command() {
     check(&["runs", "show", "last", "--output=csv"], part);
     check(&["history", "ack", "--list", "--output=csv"], &only.replace("markdown:", "csv:"));
     home.call(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);
+    let of_sim = home.call(&["list", "parameters", "sim"]).good();
+    let of_sim = of_sim.says(&["Target sim", "spread"]);
+    assert!(of_sim.out.lines().count() < 50, "{}", of_sim.out);
+    home.call(&["list", "parameters", "simm"]).code(USAGE).warns(&["did you mean 'sim'?"]);
+    home.call(&["list", "figures", "sim"]).code(USAGE).warns(&["'sim' is one word too many"]);
+}
+
+#[test]
+fn a_gate_that_is_asked_for_in_another_way_is_answered_with_its_own() {
+    let home = Home::new();
+    let check = |words: &[&str], expect: &str| {
+        refused(&home, words, USAGE, &[expect]);
+    };
+    check(&["run", "empty", "--fail-if=tps<-5%"], "write dbdyno compare last --fail-if 'tps<-5%'");
+    let change = "a change in percent is a limit of 'dbdyno compare --fail-if'";
+    check(&["run", "empty", "--target=sim:", "--require=tps<-5%"], change);
+    let chart = "write dbdyno report --history build -o history.html";
+    check(&["history", "-o", "x.html"], chart);
+    check(&["history", "--chart"], chart);
+    let unset = "both values of 'target' are empty: is a variable unset? Write target=URL,URL";
+    check(&["run", "empty", "--vary", "target=,", "--dry-run"], unset);
+    let second = "value 2 of 'target' is empty: is a variable unset?";
+    check(&["run", "empty", "--vary", "target=sim:,", "--dry-run"], second);
+    check(&["run", "empty", "--vary", "clients=,,", "--dry-run"], "all 3 values of 'clients'");
+    nothing_was_made(&home);
 }
 
 #[test]

@@ -177,7 +177,13 @@ fn a_gate_has_these_exit_codes() {
         // All runs are too short for it.
         (same, "p999>+5%", "", 3, "undecided p999>+5%"),
         (same, "p999>+5%", "--undecided=pass", 0, "needs at least"),
-        (same, "nopm<-5%", "", 2, "another workload"),
+        (same, "nopm<-5%", "", 2, "it is a figure of another workload"),
+        (same, "tsp<-5%", "", 2, "there is no figure 'tsp' (did you mean 'tps'?)"),
+        // The last line has the exit code.
+        (same, "tps<-5%", "", 0, "\nExit code 0: every limit is held.\n"),
+        (slower, "tps<-5%", "", 1, "\nExit code 1: a limit is broken.\n"),
+        (same, "tps<-0.1%", "", 3, "\nExit code 3: an undecided limit fails: "),
+        (same, "tps<-0.1%", "--undecided=pass", 0, "\nExit code 0: no limit is broken, and "),
         (same, "tps<5", "", 2, "tps<5"),
         (same, "speed<-5%", "", 2, "speed"),
     ] {
@@ -209,7 +215,7 @@ fn a_gate_has_these_exit_codes() {
     }
     // A usage error has an annotation too; a bad verdict within the limits is no error.
     for (limit, code, begins) in [
-        ("speed<-5%", 2, "::error title=dbdyno::--fail-if: speed<-5% can never be broken"),
+        ("speed<-5%", 2, "::error title=dbdyno::--fail-if: speed<-5%25: there is no figure"),
         ("tps<-60%", 0, "::notice title=dbdyno Limit::within the limit tps<-60%25"),
     ] {
         let words = ["compare", "build=old-2ms-5", "build=new-2.2ms-5", "--fail-if", limit];
@@ -218,6 +224,12 @@ fn a_gate_has_these_exit_codes() {
         assert!(ran.out.starts_with(&begins.replace("5% ", "5%25 ")), "{}", ran.out);
         assert_eq!(ran.out.contains("::error"), code != 0, "{}", ran.out);
     }
+    // With --quiet there is nothing but the limits, and the page says how to repeat the gate.
+    let brief = home.run(&[&words[..], &["--output=github", "--quiet"]].concat()).code(1);
+    assert!(brief.out.starts_with("::error title=dbdyno Limit::FAILED"), "{}", brief.out);
+    assert!(!brief.out.contains("| figure |"), "{}", brief.out);
+    let whole = home.run(&[&words[..], &["--output=github"]].concat()).code(1);
+    whole.says(&["How to repeat it", "--fail-if 'tps<-5%'"]);
     // If the summary cannot be written, the verdict goes to stdout.
     let mut command = home.dbdyno(&[&words[..], &["--output=github"]].concat());
     let ran = command.env("GITHUB_STEP_SUMMARY", "/none/summary.md").output().expect("it is built");

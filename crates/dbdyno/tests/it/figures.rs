@@ -36,7 +36,7 @@ fn any_figure_is_compared_gated_and_shown_over_an_axis() {
         .good()
         .says(&["within the limit round_trips_per_transaction"]);
     gate("p99/p50>+500%").good().says(&["within the limit p99/p50>+500%"]);
-    gate("speed<-5%").code(2).warns(&["no run that is compared has that figure"]);
+    gate("speed<-5%").code(2).warns(&["speed<-5%: there is no figure 'speed'"]);
     let page = home.run(&["experiments", "show", &id, "--figure=service_p99"]).good();
     page.says(&["service_p99 ms", "worse"]);
     let no = home.run(&["experiments", "show", &id, "--figure=raeds"]).code(2);
@@ -66,7 +66,9 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
         run(&[limit]).code(2).warns(&[&format!("a run of this plan has no figure {figure}")]);
     }
     run(&["tps>5rows/s"]).code(2).warns(&["--require: tps>5rows/s: tps does not count rows"]);
-    run(&["p99>5%"]).code(2).warns(&["p99_ms does not count %: its unit is ms"]);
+    run(&["p99>5%"]).code(2).warns(&[
+        "p99_ms is not in percent, and a limit on one run needs a value, such as p99<300ms",
+    ]);
     run(&["empty.p99>2k/s"]).code(2).warns(&["empty.p99_ms is not a rate: its unit is ms"]);
     run(&["tps>2min"]).code(2).warns(&["tps is not a time, but its bound is"]);
     run(&["below(5ms)>5ms"]).code(2).warns(&["is not a time, but its bound is"]);
@@ -153,7 +155,7 @@ fn too_few_samples_leave_a_requirement_undecided() {
     home.run(&run).code(3).says(&[
         "undecided empty.p99<1s: –",
         "too few samples",
-        "undecided limits fail: run longer",
+        "Exit code 3: an undecided limit fails: run more often",
     ]);
     let passed = home.run(&[&run[..], &["--undecided=pass"]].concat()).good();
     passed.says(&["undecided empty.p99<1s: –"]);
@@ -399,9 +401,12 @@ fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
     ]);
     chart.good().says(&["<svg", "below 5ms", "%"]);
     let limit = ["runs", "show", "last", "--require=below(5ms)>10%"];
-    home.run(&limit).code(3).says(&["undecided below(5ms)>10%: ", "(no CI: the run is too short"]);
+    home.run(&limit).code(3).says(&[
+        "undecided below(5ms)>10%: ",
+        " is within it, but a pass needs its CI: it takes a run of at least 20 s (this one: ",
+    ]);
     let shown = || home.json(&[&limit[..], &["--undecided=pass"]].concat());
-    let (two_seconds, short) = (shown(), "the run is too short: times are kept per second");
+    let (two_seconds, short) = (shown(), "it takes a run of at least 20 s (this one: ");
     let result = at(&two_seconds, "required.results.0");
     assert_eq!((at(result, "holds"), at(result, "unit")), (&"undecided".into(), &"%".into()));
     assert!(at(result, "reason").as_str().is_some_and(|why| why.contains(short)), "{result:#}");

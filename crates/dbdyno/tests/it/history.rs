@@ -119,6 +119,8 @@ fn a_change_of_level_is_marked_where_it_came() {
     assert_eq!(at(&changes[0], "build"), "1.18");
     assert!((number(&changes[0], "ratio") - 1.0 / 1.1).abs() < 0.02);
     home.run(&["history"]).good().says(&["-9.", "worse: "]);
+    let chart = "dbdyno report --history build -o history.html  # charts";
+    home.run(&["history"]).good().says(&["Next:", chart, "A comparison of two builds has"]);
 }
 
 #[test]
@@ -214,7 +216,9 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     home.run(&elsewhere).code(2).warns(&["no point is clients=9"]).is_a_sentence();
     home.run(&["history", "ack", "--list"]).good().says(&["nothing is acknowledged"]);
     home.run(&["history", "ack", "1.16", "--reason=slower codec"]).good();
-    home.run(&["history", "ack", "--list"]).good().says(&["1.16: slower codec (by a factor of 1."]);
+    home.run(&["history", "ack", "--list"])
+        .good()
+        .says(&["1.16: slower codec (the figure that changed most changed by about "]);
     home.run(&["history", "--fail-on-regression"]).good().says(&["Acknowledged: slower codec"]);
     // A build close to the change means it, as it does to acknowledge it.
     let undone = home.run(&["history", "ack", "1.18", "--undo"]).good();
