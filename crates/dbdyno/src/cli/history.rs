@@ -263,7 +263,7 @@ fn undecided_by(report: &HistoryReport) -> String {
             match n_before < MANY_BUILDS {
                 true => {
                     let before = count(n_before, noun);
-                    format!("{before} before it are too few for the noise: {only}")
+                    format!("the {before} before it are too few for their noise: {only}")
                 }
                 false => format!("the {noun}s before it vary too much: {only}"),
             }

@@ -24,7 +24,9 @@ pub(crate) fn command() -> Command {
         .about("Lists workloads, targets, parameters, findings or figures")
         .arg(
             Arg::new("what")
-                .value_name("workloads|targets|parameters|findings|figures")
+                .value_name("WHAT")
+                .help("workloads, targets, parameters, findings or figures")
+                .hide_possible_values(true)
                 .value_parser(["workloads", "targets", "parameters", "findings", "figures"]),
         )
         .arg(Arg::new("of").value_name("NAME").help(

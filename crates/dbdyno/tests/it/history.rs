@@ -108,6 +108,21 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
 }
 
 #[test]
+fn builds_that_are_too_few_for_their_noise_say_what_would_be_seen() {
+    let home = Home::new();
+    for seed in 1..=4 {
+        let target = "--target=sim:?service=constant:2ms&servers=4&spread=5";
+        let (seed, label) = (format!("--seed={seed}1"), format!("--label=build=1.{seed}"));
+        let words = ["run", "empty", target, "--placement=simulated", "--duration=2s"];
+        home.run(&[&words[..], &["--ramp-up=0s", &seed, &label]].concat()).good();
+    }
+    home.run(&["history", "--fail-on-regression"]).code(3).warns(&[
+        "since the 3 builds before it are too few for their noise: only a loss of more than ",
+        "let it pass with --undecided pass (exit code 3)",
+    ]);
+}
+
+#[test]
 fn a_change_of_level_is_marked_where_it_came() {
     let home = Home::new();
     let names: Vec<String> = (0..24).map(|n| format!("1.{n}")).collect();
