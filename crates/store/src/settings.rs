@@ -29,15 +29,15 @@ trait Entry: Serialize + DeserializeOwned {
     const NAME: &'static str;
 
     /// Returns the server, and the name of the entry among those of the server.
-    fn key(&self) -> (&str, &str);
+    fn key(&self) -> (&str, String);
 }
 
 impl Entry for ChangedSetting {
     const TABLE: &'static str = "changed_setting";
     const NAME: &'static str = "name";
 
-    fn key(&self) -> (&str, &str) {
-        (&self.server, &self.name)
+    fn key(&self) -> (&str, String) {
+        (&self.server, self.name.clone())
     }
 }
 
@@ -45,8 +45,13 @@ impl Entry for ChangedFile {
     const TABLE: &'static str = "changed_file";
     const NAME: &'static str = "path";
 
-    fn key(&self) -> (&str, &str) {
-        (&self.server, &self.path)
+    fn key(&self) -> (&str, String) {
+        // The agent's own entry may be in the same store.
+        let name = match &self.agent {
+            Some(agent) => format!("{agent}:{}", self.path),
+            None => self.path.clone(),
+        };
+        (&self.server, name)
     }
 }
 

@@ -19,6 +19,7 @@ use crate::waiting::{Started, eventually};
 
 const FAILED: i32 = 1;
 const USAGE: i32 = 2;
+const INTERRUPTED: i32 = 130;
 
 /// Folder of PostgreSQL's programs, as Debian has it.
 const POSTGRES_BIN: &str = "/usr/lib/postgresql/15/bin";
@@ -304,6 +305,69 @@ fn settings_of_mariadb_that_need_a_restart_are_varied_and_restored() {
     restored_after_a_kill(&house);
 }
 
+/// Interrupts a run after somebody else has changed the settings file, and checks that their
+/// setting stays, and ours does not.
+#[track_caller]
+fn kept_beside_ours(house: &House, change: impl FnOnce(&House), theirs: &str) {
+    let home = Home::new();
+    let (file, value) = (house.state(), house.value());
+    let run = until_changed(house, &home, &house.options(), &file);
+    change(house);
+    run.interrupt();
+    run.end().code(INTERRUPTED);
+    let text = fs::read_to_string(&house.file).expect("they have changed it");
+    assert!(text.contains(theirs) && !text.contains(house.varied.name), "{text}");
+    assert_eq!(house.value(), value);
+    home.run(&["restore"]).good().says(&["no settings"]);
+}
+
+#[test]
+fn what_others_add_to_the_file_during_a_run_stays_there() {
+    let house = House::postgres();
+    let by_sql = |house: &House| {
+        let mut session = house.opened().expect("it answers");
+        say(session.as_mut(), "ALTER SYSTEM SET maintenance_work_mem = '77MB'");
+    };
+    kept_beside_ours(&house, by_sql, "maintenance_work_mem = '77MB'");
+    // It was there before, and the server has written the file anew.
+    let text = fs::read_to_string(&house.file).expect("it is there");
+    assert!(text.contains("work_mem = '5MB'"), "{text}");
+    let house = House::mariadb();
+    let by_hand = |house: &House| {
+        let text = fs::read_to_string(&house.file).expect("it is ours");
+        fs::write(&house.file, text + "max_connections = 99\n").expect("it is ours");
+    };
+    kept_beside_ours(&house, by_hand, "max_connections = 99");
+}
+
+#[test]
+fn an_interrupt_in_a_restart_waits_for_its_end_and_restores_the_file() {
+    let house = House::mariadb();
+    let home = Home::new();
+    let (file, value) = (house.state(), house.value());
+    let path = |name: &str| house.folder.path().join(name);
+    let script = format!(
+        "touch {begun}; while [ ! -e {go} ]; do sleep 0.02; done; exec {restart}",
+        begun = path("begun").display(),
+        go = path("go").display(),
+        restart = house.restart()
+    );
+    let mut options = house.options();
+    options[0] = format!("--restart-command={script}");
+    let run = home.start(&house.experiment("600s", &options));
+    assert!(eventually(|| path("begun").exists()), "it restarts nothing");
+    assert_ne!(house.state(), file);
+    // Nobody else changes the file meanwhile, whatever their store is.
+    let other = Home::new();
+    let refused = other.run(&house.experiment("1s", &house.options())).code(FAILED);
+    refused.warns(&["another dbdyno is changing the settings of this server"]);
+    run.interrupt();
+    fs::write(path("go"), "").expect("the folder is ours");
+    run.end().code(INTERRUPTED);
+    assert_eq!((house.state(), house.value()), (file, value));
+    home.run(&["restore"]).good().says(&["no settings"]);
+}
+
 #[test]
 fn a_server_that_does_not_start_gets_its_own_settings_back() {
     let house = House::mariadb();
@@ -380,5 +444,7 @@ fn an_agent_restarts_the_server_of_its_host_and_restores_it_whoever_is_killed() 
     assert_ne!(house.state(), file);
     let _agent = hub.agent_with(&address, "db1", &options, &[]);
     assert!(eventually(is_back), "it was not restored at the next join");
-    hub.home.run(&["restore", "--forget"]).good();
+    // The run's journal still knows it, and the agent says that it has been done.
+    hub.home.run(&["restore"]).good().says(&["was restored already"]);
+    hub.home.run(&["restore"]).good().says(&["no settings"]);
 }
