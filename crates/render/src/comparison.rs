@@ -46,7 +46,7 @@ pub(crate) use words::change_within;
 use words::{
     aside, change_of, detectable, differ_in, headline, headline_of_workload, how_paired,
     interleaved, is_decided, is_manifold, is_undecided, load_differs, of_workload, preliminary,
-    said_name, shortened, sign, smallest,
+    said_name, shortened, sign, smallest, unlike_workloads,
 };
 pub use words::{detected_by, is_open};
 
@@ -201,9 +201,15 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
 fn lead(report: &ComparisonReport, pair: &PairReport) -> impl Iterator<Item = String> {
     let is_first = report.pairs.first().is_some_and(|first| first.side == pair.side);
     let running = preliminary(report).filter(|_| is_first);
+    let unlike = unlike_workloads(report, pair);
     let repeats = report.repeats.iter().filter(move |_| is_first).cloned();
     let guarantees = [&pair.durability, &pair.isolation].into_iter().flatten().cloned();
-    running.into_iter().chain(repeats).chain(load_differs(report, pair)).chain(guarantees)
+    unlike
+        .into_iter()
+        .chain(running)
+        .chain(repeats)
+        .chain(load_differs(report, pair))
+        .chain(guarantees)
 }
 
 /// Returns the tone and word of the verdict on a side of a comparison, such as `Better.` If the
@@ -261,7 +267,7 @@ fn with_caution(all: &mut [Verdict], report: &ComparisonReport, pair: &PairRepor
     let mut judged = of_points.chain(of_workloads).chain(over_all(pair));
     if let Some(first) = all.first_mut().filter(|_| judged.any(is_decided)) {
         let reason = caution(report, pair)
-            .map(|why| format!("With caution, as are all verdicts here: {why}.").into());
+            .map(|why| format!("Treat every verdict here with caution: {why}.").into());
         let at = lead(report, pair).count();
         first.details.splice(at..at, reason);
     }
@@ -279,7 +285,7 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
 
 /// Words that follow a difference found by comparing means, because there are too few runs for a
 /// test by ranks.
-const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
+const BY_MEANS: &str = " (t-test, p < 0.01; too few runs for a test by ranks)";
 
 /// Returns the blocks on the differences between the sides of a comparison: those known for all
 /// sides and, folded, facts that only some sides have.

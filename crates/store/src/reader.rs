@@ -293,9 +293,14 @@ impl Reader<'_> {
             ids = self.named(table, given).map_err(|e| self.said(&e))?;
         }
         if ids.is_empty() && name.len() < NAME_CHARACTERS_MIN {
+            let is_of_id = name.chars().all(|letter| letter.is_ascii_hexdigit());
+            let what = match is_of_id {
+                true => format!("'{name}' is too short"),
+                false => format!("no {table} or label is called '{name}'"),
+            };
             let message = format!(
-                "'{name}' is too short: give at least {NAME_CHARACTERS_MIN} characters of the \
-                 {table}'s id, or 'last'"
+                "{what}: give at least {NAME_CHARACTERS_MIN} characters of the {table}'s id, or \
+                 'last'"
             );
             return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
         }

@@ -19,6 +19,7 @@
 //! A pure function of reports. Not here: the choice of runs (app), and pages (render).
 
 mod beside;
+mod compared;
 mod differences;
 mod durability;
 mod each_transaction;
@@ -48,6 +49,7 @@ use crate::experiment::{Curve, curve_of};
 use crate::shown_figures::{are_builds, known_by, primaries_of_sequences, primary_of};
 use crate::trials::RunNote;
 pub use beside::GaugeChange;
+use compared::shared;
 pub use differences::{Difference, Mixed, are_stated, between, telling};
 pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
@@ -277,7 +279,11 @@ pub struct ComparisonReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideReport {
     pub name: String,
+    /// Ids of the valid runs at points that are compared.
     pub runs: Vec<String>,
+    /// Number of valid runs at all points, also those that the other sides do not have.
+    #[serde(skip)]
+    n_valid: u64,
     /// Run with the median of the primary figure, at the first point that all sides have; null
     /// without the figure. Charts draw the median runs of all sides over each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -546,13 +552,13 @@ impl SideReport {
     /// Returns the share of the side's runs that did not complete or are invalid, from 0 to 1.
     fn lost_share(&self) -> f64 {
         let lost = self.runs_not_counted as f64;
-        lost / (lost + self.runs.len() as f64)
+        lost / (lost + self.n_valid as f64)
     }
 
     /// Describes the runs of this side that the comparison leaves out, such as `2 of 5 runs of new
     /// do not count: overloaded (2)`; empty if there are none.
     pub fn lost_words(&self) -> String {
-        lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
+        lost_words(&self.name, &self.not_counted, self.n_valid as usize).unwrap_or_default()
     }
 
     /// Says that runs of this side of the comparison are in progress, such as `new is still being
@@ -637,6 +643,9 @@ impl ComparisonReport {
         let figures = judge.others(&primary, &all);
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
             let (side, figure) = (&side.name, title(&primary));
+            if let Some(words) = compared::unlike_workloads(sides) {
+                return Err(words);
+            }
             let is_in_all = |name: &&str| sides.iter().all(|side| has_figure(side, name));
             let other = Some("tps").filter(is_in_all).unwrap_or("p50");
             return Err(format!(
@@ -662,19 +671,24 @@ impl ComparisonReport {
         }
         let better = direction_in(&primary, all.iter().copied());
         judge_all(&mut pairs, (&primary, better), judge.min_effect);
+        // Runs at other points say nothing about the figures.
+        let (whole, sides) = (sides, &*compared::compared(sides));
+        let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let reports_shared = |side| shared(sides, side).flat_map(|point| &point.reports);
         let of_sides: Vec<Vec<&Report>> =
             sides.iter().map(|side| reports_shared(side).collect()).collect();
         let first = shared(sides, baseline).next();
-        let side_report = |side| {
-            side_report(side, &shared(sides, side).collect::<Vec<_>>(), first, (&primary, better))
+        let side_report = |(side, whole): (&Side, &Side)| {
+            let points = shared(sides, side).collect::<Vec<_>>();
+            let n_valid = reports(whole).count() as u64;
+            SideReport { n_valid, ..side_report(side, &points, first, (&primary, better)) }
         };
         let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Environment::from_reports(&all),
             command: None,
             seen_unix_ms: None,
-            sides: sides.iter().map(side_report).collect(),
+            sides: sides.iter().zip(whole).map(side_report).collect(),
             differences: differences::between(&of_sides),
             mixed: differences::within(sides),
             units: units_in(
@@ -719,15 +733,6 @@ fn have_runs(sides: &[Side]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the points of a side that all compared sides have, so that other points do not look like
-/// a difference between sides. If there are none, returns all points of the side.
-fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Item = &'s SidePoint> {
-    let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
-    let is_shared = move |at: &SidePoint| sides.iter().all(|other| has(other, at));
-    let is_any = side.points.iter().any(is_shared);
-    side.points.iter().filter(move |at| !is_any || is_shared(at))
-}
-
 fn has_figure(side: &Side, name: &str) -> bool {
     side.points.iter().any(|point| !values_of(&point.reports, name).is_empty())
 }
@@ -760,6 +765,7 @@ fn side_report(
     SideReport {
         name: side.name.clone(),
         runs: reports(side).map(|report| report.run_id.clone()).collect(),
+        n_valid: 0,
         median_run: drawn.and_then(|point| median_run(point, primary)),
         runs_not_counted: side.not_counted.len() as u64,
         seeds: reports(side).map(|report| report.seed).collect::<BTreeSet<u64>>().len() as u64,

@@ -446,6 +446,11 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
         return Some("which may change the difference".to_owned());
     }
     let name = said_name(&with_it.name);
+    // Its size may be the same on all sides, though it is a finding in fewer runs of some.
+    let has_it = |side: &&SideReport| share(side) > 0.0;
+    if report.sides.iter().filter(has_it).count() > 1 {
+        return Some(format!("in more runs of {name}, but not there alone"));
+    }
     let judged = match &report.pairs[..] {
         [pair] => summed_up(pair).into_iter().next(),
         _ => None,
@@ -482,8 +487,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
         let title = label(id);
         let in_all = || in_runs(report, id, report.sides.iter());
         let uneven = explains(report, id);
-        let uneven =
-            uneven.map_or_else(String::new, |words| format!("; mostly on one side: {words}"));
+        let uneven = uneven.map_or_else(String::new, |words| format!("; unevenly: {words}"));
         // With many sides, one observation is enough.
         let n_all: usize = report.sides.iter().map(|side| side.runs.len()).sum();
         let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();

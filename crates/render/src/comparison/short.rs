@@ -15,9 +15,9 @@ use study::comparison::{
 use super::executions;
 use super::{
     ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, how_paired, in_all_runs,
-    in_runs, is_uneven, lead, lost_runs, names_of, no_difference, notes, of_medians, only_point,
-    over_all, remarks, role, seeds, shortened, sign, summed_up, table, verdicts, with_caution,
-    words,
+    in_runs, is_uneven, lead, lost_runs, names_of, no_difference, not_plain, notes, of_medians,
+    only_point, over_all, remarks, role, seeds, shortened, sign, summed_up, table, verdicts,
+    with_caution, words,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
@@ -134,7 +134,12 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
         Block::Part(title, vec![Block::Table(table.shown_max(ROWS_MOST, WITH_FULL))])
     };
     let how = Block::paragraphs([how(report)]);
-    report.pairs.iter().map(of_pair).chain(once(how)).collect()
+    // The headline has the reason of the first figure.
+    let others = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().skip(1));
+    let others =
+        others.filter(|judged| judged.verdict == study::comparison::Verdict::CannotBeJudged);
+    let whys = Block::paragraphs(not_plain(others));
+    report.pairs.iter().map(of_pair).chain([whys, how]).collect()
 }
 
 /// Confidence of intervals above which a page says why it is not 95 %.
@@ -315,7 +320,7 @@ pub(super) fn commits(report: &ComparisonReport) -> String {
 }
 
 /// Describes the mean service time of a transaction for baseline and compared side, with the parts
-/// that changed most beyond their confidence intervals.
+/// that changed most, if any changed beyond its confidence interval.
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
@@ -329,10 +334,12 @@ fn times(report: &ComparisonReport) -> String {
     let is_change = |part: &&EachTransaction| size_ms(part) >= least_ms;
     let mut changed: Vec<_> = at.figures.iter().filter(is_part).filter(is_change).collect();
     changed.sort_by(|a, b| size_ms(b).total_cmp(&size_ms(a)));
-    changed.retain(|part| !is_noise(part));
-    let shown = changed.into_iter().take(PARTS_MOST).map(|part| {
+    let is_any_sure = changed.iter().any(|part| !is_noise(part));
+    changed.truncate(if is_any_sure { PARTS_MOST } else { 0 });
+    let shown = changed.into_iter().map(|part| {
         let by = part.side - part.baseline;
-        format!("{} {}{} ms", part.title(), sign(by), significant(by.abs(), 2))
+        let noise = if is_noise(part) { " (within the noise)" } else { "" };
+        format!("{} {}{} ms{noise}", part.title(), sign(by), significant(by.abs(), 2))
     });
     let shown: Vec<String> = shown.collect();
     let most =
@@ -341,7 +348,7 @@ fn times(report: &ComparisonReport) -> String {
     let how = match service.interval {
         None => " (too few runs for a CI)".to_owned(),
         Some((low, high)) => {
-            let noise = if is_noise(service) { ": within the noise" } else { "" };
+            let noise = if is_noise(service) { ": the sum is within the noise" } else { "" };
             let value = service.ratio.unwrap_or(service.side / service.baseline);
             let interval = Some((low, high));
             let ratio = Ratio { value, interval, confidence: Some(SERVICE_CONFIDENCE) };

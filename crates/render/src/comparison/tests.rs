@@ -97,9 +97,9 @@ fn each_of_several_workloads_has_a_line_of_its_own() {
         let lines: Vec<String> =
             page.verdicts.iter().map(|verdict| verdict.headline.plain()).collect();
         let expected = [
-            "tpcc: new vs. old: TPS 0 % (96.8 % CI -1.5 to +1.5 %), undecided: a \
-             difference of 1.5 % may be hidden",
-            "oltp: new vs. old: TPS +20.0 % (96.8 % CI +18.2 to +21.8 %; higher in 5 of 5 pairs), better",
+            "tpcc: new vs. old: TPS 0 % (96.8 % CI -1.5 to +1.5 %), undecided: the \
+             true change may be anywhere in the interval",
+            "oltp: new vs. old: TPS +20.0 % (96.8 % CI +18.2 to +21.8 %; higher in 5 of 5 repeats), better",
         ];
         assert_eq!(lines, expected);
         let words: Vec<&str> = page.verdicts.iter().map(|verdict| verdict.word.as_str()).collect();
@@ -138,11 +138,12 @@ fn a_remark_that_is_too_long_ends_with_a_clause() {
 }
 
 #[test]
-fn what_so_few_runs_cannot_show_in_reach_is_told_without_a_number_of_weeks() {
+fn what_so_few_runs_cannot_show_in_reach_is_not_told() {
     let wild = [500.0, 1_500.0, 700.0, 2_000.0, 900.0];
     let report = held(&wild, &FIVE, 1);
     let words = detectable(&report, only(&report)).expect("it is no evidence");
-    assert!(words.contains("; to detect 1 % takes more than 200 runs a side: choose"), "{words}");
+    let expected = "Smallest detectable difference: 193 % with 5 runs a side, 71 % with 20.";
+    assert_eq!(words, expected);
 }
 
 #[test]
@@ -260,7 +261,7 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
         "Left out: 1 point of rate=1, where rate=2 was attempted without a valid run: clients=8.";
     assert!(page.contains(words), "{page}");
     // All of its runs are reported, and the curve is of their common points.
-    assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
+    assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (5, true));
     let gate: Gate = "tps<-3%".parse().expect("it is one");
     let held = gate.hold(&report).expect("it has TPS");
     assert_eq!((held.passed, held.at.len()), (Passed::Broken, 1));
@@ -276,6 +277,36 @@ fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
     let page = in_a_line(&held(&FIVE, &[0.0; 5], 1));
     assert!(page.starts_with("tpcc: new vs. old: TPS -100 %"), "{page}");
     assert!(page.contains("0.000 (0.000 to 0.000)"), "{page}");
+}
+
+#[test]
+fn a_finding_of_both_sides_is_not_said_to_slow_the_one_that_has_it_more_often() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(1.1), 1)])];
+    for (at, n) in [(0, 1), (1, 5)] {
+        for report in &mut sides[at].points[0].reports[..n] {
+            let text = "10 to 11 % of the time was outside.";
+            let severity = model::Severity::Warning;
+            report.findings.push(model::Finding::new("client_time_outside", severity, text));
+        }
+    }
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    let words = explains(&report, "client_time_outside");
+    assert_eq!(words.as_deref(), Some("in more runs of new, but not there alone"));
+}
+
+#[test]
+fn different_workloads_are_the_first_thing_that_a_comparison_says() {
+    let sides = [("old", "tpcb", 0), ("new", "tpcc", 1)].map(|(name, workload, minute)| {
+        let mut side = side(name, &[("8", &FIVE, minute)]);
+        for report in &mut side.points[0].reports {
+            report.plan = format!("[[group]]\nworkload = \"{workload}\"\n");
+        }
+        side
+    });
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    let page = comparison_short(&report, &[], &[]);
+    let first = page.verdicts[0].details[0].plain();
+    assert!(first.starts_with("These are different workloads (tpcc and tpcb)"), "{first}");
 }
 
 #[test]
@@ -296,8 +327,8 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let page = crate::markdown::markdown(&comparison(&report, &[]));
     for words in [
-        "Steal took 12 % in 0 of 5 runs of old, 3 of 5 runs of new (noisy machine); mostly on one \
-         side: it slows new, so the difference may be larger without it",
+        "Steal took 12 % in 0 of 5 runs of old, 3 of 5 runs of new (noisy machine); unevenly: \
+         it slows new, so the difference may be larger without it",
         "in all 10 runs (short run).",
         "2 of 7 runs of old do not count: failed (2); the remaining runs may be the better",
     ] {
@@ -329,7 +360,7 @@ fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_c
             assert!(text.contains(label) || text.contains(id), "{id}: {remark:?}");
         }
         assert_eq!(page.verdicts[0].word, "Better, with caution.");
-        let words = "With caution, as are all verdicts here: stalled in 5 of 5 runs of new.";
+        let words = "Treat every verdict here with caution: stalled in 5 of 5 runs of new.";
         assert_eq!(page.verdicts[0].details[0].plain(), words);
     }
 }
@@ -494,7 +525,7 @@ fn it_reads_like_a_page() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     insta::assert_snapshot!(page_of(&report, &[]), @r"
     tpcc: new vs. old: over all points, TPS +4.9 % (96.8 % CI +3.4 to +6.5 %; higher in 5 of 5
-    pairs), better; point by point, of 2 points: better at 1, undecided at 1
+    repeats), better; point by point, of 2 points: better at 1, undecided at 1
     p99 ms -4.7 % (96.8 % CI -6.1 to -3.3 %), better.
 
     Valid, with notes.
@@ -794,7 +825,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     let slower = held(&FIVE, &times(0.9), 1);
     insta::assert_snapshot!(first_page(&slower, &[]), @r"
     tpcc: new vs. old: TPS -10.0 % (96.8 % CI -11.3 to -8.6 %; lower in 5 of 5
-    pairs), worse
+    repeats), worse
 
     Valid, with notes.
 
@@ -899,10 +930,10 @@ fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_
     let less = line(&of_commits(&slow, &less));
     insta::assert_snapshot!(less, @"3.00 ms a transaction, baseline 5.00, -40.0 % (95 % CI -41.9 to -38.0 %); most: server: committing (log) -2.0 ms");
     let same = line(&of_commits(&slow, &[2.9, 3.2, 2.8, 3.1, 3.0]));
-    insta::assert_snapshot!(same, @"5.00 ms a transaction, baseline 5.00, 0 % (95 % CI -3.8 to +4.0 %): within the noise");
+    insta::assert_snapshot!(same, @"5.00 ms a transaction, baseline 5.00, 0 % (95 % CI -3.8 to +4.0 %): the sum is within the noise");
     let single = line(&of_commits(&slow[..1], &[1.0]));
     insta::assert_snapshot!(single, @"3.00 ms a transaction, baseline 5.00 (too few runs for a CI); most: server: committing (log) -2.0 ms");
-    // Parts within the noise are left out.
+    // Parts within the noise are marked as such.
     let mut noisy = of_commits(&slow, &slow.map(|ms| ms - 2.0));
     noisy.pairs[0].each_transaction[0].figures.push(EachTransaction {
         name: "time.lock".to_owned(),
@@ -914,7 +945,7 @@ fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_
         interval: Some((0.5, 9.0)),
         is_change: true,
     });
-    let words = "; most: server: committing (log) -2.0 ms";
+    let words = "most: server: waiting for locks +3.0 ms (within the noise), server: committing (log) -2.0 ms";
     assert!(line(&noisy).ends_with(words), "{}", line(&noisy));
     let page = in_a_line(&of_commits(&slow, &slow));
     // What stands in the sum, too, is folded.
@@ -948,12 +979,12 @@ fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
     }
     let mut report = ComparisonReport::new(&[old, new], &PLAIN).expect("they have runs");
     let headline = headline(&report, &report.pairs[0]);
-    assert!(headline.contains(" may be hidden; p50 ms -50"), "{headline}");
+    assert!(headline.contains(" in the interval; p50 ms -50"), "{headline}");
     // The word is of one figure, where another says more.
     assert_eq!(judgement_of(&report.pairs[0]).1, "TPS: undecided.");
     // A warning is about each verdict, also if that on the primary figure is open.
     report.sides.iter_mut().for_each(|side| side.findings.push("debug_build", 5));
-    let words = "With caution, as are all verdicts here: debug build in all 10 runs.";
+    let words = "Treat every verdict here with caution: debug build in all 10 runs.";
     for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
         assert_eq!(page.verdicts[0].details[0].plain(), words);
     }

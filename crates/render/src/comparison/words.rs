@@ -9,8 +9,8 @@ use analysis::figures::{is_time, title};
 use model::format_count;
 use model::numbers::{INFINITE, count, exact, list, significant};
 use study::comparison::{
-    ComparisonReport, Judged, PairReport, Ratio, RunPairs, SideReport, Verdict as Judgement,
-    WorkloadPair, are_stated, telling,
+    ComparisonReport, Difference, Judged, PairReport, Ratio, RunPairs, SideReport,
+    Verdict as Judgement, WorkloadPair, are_stated, telling,
 };
 
 use crate::wording::ratio_text;
@@ -127,6 +127,21 @@ pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option
     (!all.is_empty()).then(|| all.join(" and "))
 }
 
+/// Says that baseline and compared side ran different workloads, whose rates and times do not mean
+/// the same. `None` if they ran the same one.
+pub(super) fn unlike_workloads(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let at = report.sides.iter().position(|side| side.name == pair.side)?;
+    let is_workload = |one: &&Difference| one.about == "plan" && one.name == "group.workload";
+    let values = &report.differences.iter().find(is_workload)?.values;
+    let (base, side) = (values.first()?.as_deref()?, values.get(at)?.as_deref()?);
+    (base != side).then(|| {
+        format!(
+            "These are different workloads ({side} and {base}): a transaction is not the same \
+             work, so their rates and times cannot be compared."
+        )
+    })
+}
+
 /// Describes the differences between a compared side and the baseline that are neither in their
 /// names nor parts of the load; `None` if there are none.
 pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
@@ -201,7 +216,7 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
         Judgement::DiffersOrTheMachineDrifted => {
             format!(": the runs were not interleaved{alone}")
         }
-        Judgement::NoEvidence => judged.ratio.as_ref().and_then(hidden).unwrap_or_default(),
+        Judgement::NoEvidence => judged.ratio.as_ref().and_then(not_proven).unwrap_or_default(),
         Judgement::CannotBeJudged => {
             format!(": {}", judged.why.as_deref().unwrap_or("there is no figure"))
         }
@@ -209,20 +224,19 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     format!("{measured}, {}{explained}", judged.verdict.name())
 }
 
-/// Says how large a difference may be that an undecided comparison does not show, by its interval:
-/// `: a difference of 1.5 % may be hidden`. `None` without an interval.
-fn hidden(ratio: &Ratio) -> Option<String> {
+/// Says what an undecided comparison leaves open: that the interval is all that is known, or, if it
+/// excludes 0, that the test, which is corrected for the number of tests, does not bear it out.
+/// `None` without an interval.
+fn not_proven(ratio: &Ratio) -> Option<String> {
     let (low, high) = ratio.interval?;
-    let fall = if low > 0.0 { 1.0 / low } else { f64::INFINITY };
-    let most = fall.max(high) - 1.0;
-    // A difference in percent is that of the end which is farther away.
-    let percent = (1.0 - low).max(high - 1.0);
-    let size = match most {
-        most if !most.is_finite() => return None,
-        most if is_manifold(most) => format!("a factor of {}", significant(1.0 + most, 2)),
-        _ => format!("{} %", significant(percent * 100.0, 2)),
+    let words = match low <= 1.0 && 1.0 <= high {
+        true => ": the true change may be anywhere in the interval".to_owned(),
+        false => {
+            let direction = if low > 1.0 { "higher" } else { "lower" };
+            format!(": probably {direction}, but too few runs to prove it with several tests")
+        }
     };
-    Some(format!(": a difference of {size} may be hidden"))
+    Some(words)
 }
 
 /// Describes the smallest difference that the runs would detect, and how many runs detect less:
@@ -250,7 +264,8 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
         let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0, is_factor);
         printed.push_str(&format!(", {half} with {more}"));
     }
-    printed.extend(runs_to_detect(report, share, runs));
+    let measured = judged.ratio.map(|ratio| ratio.value.ln().abs().exp_m1());
+    printed.extend(runs_to_detect(report, measured, share, runs));
     Some(printed + ".")
 }
 
@@ -262,7 +277,7 @@ const REPEATS_TAUGHT: u64 = 6;
 const NOTHING_DETECTED: f64 = 9.0;
 
 /// Largest number of runs a side that the page of a comparison advises. If more are needed, the
-/// advice is a larger minimum effect.
+/// page has the number for a difference as large as the measured one.
 pub(super) const RUNS_MOST: f64 = 200.0;
 
 /// Returns the number of runs of baseline or compared side, whichever has fewer.
@@ -274,7 +289,13 @@ fn runs_least(judged: &Judged) -> u64 {
 /// Returns how many runs of each side are needed to detect the minimum effect, if `runs` detect a
 /// relative difference of `share`. The error falls with the square root of the number of runs.
 fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
-    let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
+    times_of(share, report.min_effect, runs)
+}
+
+/// Returns how many runs of each side are needed to detect a relative difference of `wanted`, if
+/// `runs` detect one of `share`.
+fn times_of(share: f64, wanted: f64, runs: u64) -> f64 {
+    let times = ((1.0 + share).ln() / (1.0 + wanted).ln()).powi(2);
     (times * runs as f64).ceil()
 }
 
@@ -293,16 +314,24 @@ pub fn detected_by(report: &ComparisonReport, runs_a_side: u64) -> f64 {
 }
 
 /// Describes how many runs of each side are needed to detect the minimum effect, and how long they
-/// take, if `runs` detect a relative difference of `share`. `None` if there are enough.
-fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
+/// take, if `runs` detect a relative difference of `share`; if they are too many, the number for a
+/// difference as large as the `measured` one. `None` if there are enough.
+fn runs_to_detect(
+    report: &ComparisonReport,
+    measured: Option<f64>,
+    share: f64,
+    runs: u64,
+) -> Option<String> {
     let needed = runs_needed(report, share, runs);
     let is_more = needed.is_finite() && needed > runs as f64;
     let least = exact(report.min_effect * 100.0);
     if is_more && needed > RUNS_MOST {
-        return Some(format!(
-            "; to detect {least} % takes more than {RUNS_MOST} runs a side: choose a larger \
-             --min-effect"
-        ));
+        let of_measured = measured.map(|measured| (measured, times_of(share, measured, runs)));
+        let (measured, needed) = of_measured
+            .filter(|(measured, needed)| *measured > report.min_effect && *needed <= RUNS_MOST)?;
+        let size = smallest(measured, is_manifold(measured));
+        return (needed > runs as f64)
+            .then(|| format!("; {size}, as measured, takes about {} runs a side", needed as u64));
     }
     let run_s = report.scene.measured_s.1 + report.scene.ramp_up_s.1;
     let all_s = needed * run_s * report.sides.len() as f64;
@@ -413,8 +442,8 @@ fn change_and_interval(figure: &str, ratio: &Ratio) -> (String, Option<String>) 
     (change(ratio.value), interval)
 }
 
-/// Formats the change of a figure as [`change_within`] does, with the number of pairs of runs that
-/// changed in its direction: `+12.0 % (95 % CI -5.1 to +19.3 %; higher in 4 of 5 pairs)`.
+/// Formats the change of a figure as [`change_within`] does, with the number of repeats in which
+/// it had this direction: `+12.0 % (95 % CI -5.1 to +19.3 %; higher in 4 of 5 repeats)`.
 fn change_in_pairs(judged: &Judged, ratio: &Ratio) -> String {
     let change = change_within(&judged.figure, ratio);
     let differs = |pairs: &RunPairs| pairs.higher + pairs.lower > 0 && ratio.value.is_finite();
@@ -423,7 +452,7 @@ fn change_in_pairs(judged: &Judged, ratio: &Ratio) -> String {
         true => (pairs.higher, "higher"),
         false => (pairs.lower, "lower"),
     };
-    let counted = format!("{word} in {n} of {} pairs", pairs.n);
+    let counted = format!("{word} in {n} of {} repeats", pairs.n);
     match change.strip_suffix(')') {
         Some(change) => format!("{change}; {counted})"),
         None => format!("{change} ({counted})"),

@@ -74,7 +74,7 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
             side.iter().filter_map(|run| run.get(key)).map(str::to_owned).collect()
         };
         let of_sides: Vec<BTreeSet<String>> = seen.iter().map(values).collect();
-        if of_sides.windows(2).all(|two| two[0] == two[1]) {
+        if of_sides.windows(2).all(|two| two[0] == two[1]) || is_equal_on_servers(&seen, key) {
             return None;
         }
         let to_text = |values: BTreeSet<String>| match values.len() {
@@ -86,6 +86,20 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
         Some(Difference { about: key.about.clone(), name: key.name.clone(), values })
     };
     once(keys.into_iter().filter_map(difference).collect())
+}
+
+/// Returns true if `key` is a server setting of the plan, and the servers of all sides had the same
+/// value of it, set by the plan or by default.
+fn is_equal_on_servers(sides: &[Vec<Condition>], key: &Key) -> bool {
+    let Some(name) = key.name.strip_prefix("server.").filter(|_| key.about == "plan") else {
+        return false;
+    };
+    let had = ["mode", "setting"].map(|about| Key::new(about, name));
+    let value = |run: &Condition| had.iter().find_map(|key| run.get(key).map(str::to_owned));
+    let values = |side: &Vec<Condition>| side.iter().map(value).collect::<BTreeSet<_>>();
+    let of_sides: Vec<BTreeSet<Option<String>>> = sides.iter().map(values).collect();
+    let is_known = of_sides.iter().flatten().all(Option::is_some);
+    is_known && of_sides.windows(2).all(|two| two[0] == two[1])
 }
 
 /// Removes repeated differences, which have the same name and values: if one is of the target, it

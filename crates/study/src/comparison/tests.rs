@@ -897,3 +897,38 @@ fn pairs_of_runs_are_counted_by_the_sign_of_their_difference() {
     assert_eq!(pairs, RunPairs { n: 5, higher: 3, lower: 1 });
     assert_eq!(only(&held(&FIVE, &times(1.1), 100)).pairs, None, "in blocks");
 }
+
+#[test]
+fn runs_at_points_that_the_other_side_lacks_say_nothing_about_the_comparison() {
+    let old = side("old", &[("8", &FIVE, 0)]);
+    let mut new = side("new", &[("8", &FIVE, 1), ("16", &FIVE, 2)]);
+    for report in &mut new.points[1].reports {
+        let warning = model::Severity::Warning;
+        report.findings.push(model::Finding::new("debug_build", warning, "It is slow."));
+        "another".clone_into(&mut report.workload);
+    }
+    let report = ComparisonReport::new(&[old, new], &PLAIN).expect("one point");
+    let new = &report.sides[1];
+    assert_eq!((new.runs.len(), new.findings.get("debug_build")), (5, None));
+    assert!(!report.scene.workloads.iter().any(|name| name == "another"));
+    assert_eq!(report.pairs[0].points_unpaired.len(), 1);
+}
+
+#[test]
+fn a_setting_of_one_plan_is_no_difference_where_the_servers_had_the_same_value() {
+    let with = |values: [&str; 2]| {
+        let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+        for (side, value) in sides.iter_mut().zip(values) {
+            for report in &mut side.points[0].reports {
+                report.settings.push("flush_log", value.to_owned());
+            }
+        }
+        for report in &mut sides[1].points[0].reports {
+            report.plan = format!("{}\n[server]\nflush_log = \"1\"\n", report.plan);
+        }
+        let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+        report.differences.iter().any(|one| one.name.contains("flush_log"))
+    };
+    assert!(!with(["1", "1"]));
+    assert!(with(["0", "1"]));
+}

@@ -183,12 +183,17 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
             (Verdict::DiffersSizeNotKnown, Some(why))
         }
         false if judged.detectable.is_none() && judged.p.is_some_and(is_surprising) => {
-            let (n_runs, needed) = match &judged.within {
-                Some(differences) => (differences.len(), pairs_needed(error)),
-                None => (judged.of_runs.iter().map(Vec::len).min().unwrap_or(0), needed(error)),
+            let (runs, needed) = match &judged.within {
+                Some(differences) => {
+                    (format!("{} pairs of runs", differences.len()), pairs_needed(error))
+                }
+                None => {
+                    let n_least = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
+                    (format!("{n_least} runs per side"), needed(error))
+                }
             };
             let why = format!(
-                "{n_runs} runs per side are too few to exclude chance, corrected for all tests: \
+                "{runs} are too few to exclude chance, corrected for all tests: \
                  run at least {needed} of each"
             );
             (Verdict::CannotBeJudged, Some(why))
