@@ -35,9 +35,7 @@ mod verdicts;
 
 use std::collections::BTreeSet;
 
-use analysis::figures::{
-    Figure, check_name, direction_in, figure, resolve, title, units_in, value_of,
-};
+use analysis::figures::{Figure, check_name, direction_in, figure, resolve, units_in, value_of};
 use analysis::report::{Named, Report};
 use jiff::Timestamp;
 use model::{Direction, Imported};
@@ -641,18 +639,7 @@ impl ComparisonReport {
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_in_all(sides, &all)?;
         let figures = judge.others(&primary, &all);
-        if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
-            let (side, figure) = (&side.name, title(&primary));
-            if let Some(words) = compared::unlike_workloads(sides) {
-                return Err(words);
-            }
-            let is_in_all = |name: &&str| sides.iter().all(|side| has_figure(side, name));
-            let other = Some("tps").filter(is_in_all).unwrap_or("p50");
-            return Err(format!(
-                "the runs of {side} have no {figure}: their workload does not have it, or too few \
-                 transactions finished; name another figure, such as --figure {other}"
-            ));
-        }
+        compared::have_figure(sides, &primary)?;
         let pairs_min = pairs_min(others.len());
         let asked = judge.primary.as_ref().map(|_| primary.as_str());
         let min_effect = judge.min_effect;

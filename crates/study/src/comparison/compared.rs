@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Side, SidePoint, reports};
+use analysis::figures::title;
+
+use super::{Side, SidePoint, has_figure, reports};
 
 /// Returns the sides of a comparison without the points that are not compared: points that the
 /// baseline lacks, or that it alone has.
@@ -33,7 +35,7 @@ pub(super) fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Ite
 
 /// Returns the reason why sides that ran different workloads cannot be compared by a figure that
 /// only one of them has; `None` if they share a workload.
-pub(super) fn unlike_workloads(sides: &[Side]) -> Option<String> {
+fn unlike_workloads(sides: &[Side]) -> Option<String> {
     let of_side =
         |side| -> BTreeSet<&str> { reports(side).map(|report| report.workload.as_str()).collect() };
     let all: Vec<BTreeSet<&str>> = sides.iter().map(of_side).collect();
@@ -43,5 +45,21 @@ pub(super) fn unlike_workloads(sides: &[Side]) -> Option<String> {
         "these are different workloads ({}): a transaction is not the same work, so their rates \
          and times cannot be compared",
         names.join(", ")
+    ))
+}
+
+/// Returns an error if a side has no run with the figure `primary`: the workloads differ, or the
+/// runs are too short for it.
+pub(super) fn have_figure(sides: &[Side], primary: &str) -> Result<(), String> {
+    let Some(side) = sides.iter().find(|side| !has_figure(side, primary)) else { return Ok(()) };
+    if let Some(words) = unlike_workloads(sides) {
+        return Err(words);
+    }
+    let (side, figure) = (&side.name, title(primary));
+    let is_in_all = |name: &&str| sides.iter().all(|side| has_figure(side, name));
+    let other = Some("tps").filter(is_in_all).unwrap_or("p50");
+    Err(format!(
+        "the runs of {side} have no {figure}: their workload does not have it, or too few \
+         transactions finished; name another figure, such as --figure {other}"
     ))
 }
