@@ -523,7 +523,7 @@ fn said(text: &str, status: ExitStatus) -> String {
         |words: &[&str]| lines().find(|line| words.iter().any(|word| line.contains(word)));
     let line = has_any(&["invalid", "unrecognized", "unknown", "must be"])
         .or_else(|| has_any(&["ERROR", "FATAL"]))
-        .or_else(|| lines().last());
+        .or_else(|| lines().next_back());
     match line {
         Some(line) => line.chars().take(PRINTED_MOST).collect(),
         None => status.to_string(),

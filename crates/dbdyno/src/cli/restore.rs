@@ -176,13 +176,16 @@ fn report(restored: &All, is_of_server: bool, matches: &ArgMatches, shell: &Shel
     Ok(if restored.fates().all(is_done) { DONE } else { FAILED })
 }
 
+/// Entries of one server, with the target by which it is reached.
+type OfServer<T> = (Target, Vec<Left<T>>);
+
 /// Groups entries by server. The target of a group is `wanted`, or else that of the run that made
 /// the first entry. Fails if a stored target cannot be parsed.
 fn by_server<T: Entry>(
     all: Vec<Left<T>>,
     wanted: Option<&Target>,
-) -> Result<Vec<(Target, Vec<Left<T>>)>, Error> {
-    let mut servers: Vec<(Target, Vec<Left<T>>)> = Vec::new();
+) -> Result<Vec<OfServer<T>>, Error> {
+    let mut servers: Vec<OfServer<T>> = Vec::new();
     for left in all {
         let (target, server, name) = left.entry.place();
         let known = servers.iter_mut().find(|(target, _)| server_of(target) == server);

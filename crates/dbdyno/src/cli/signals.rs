@@ -30,6 +30,7 @@ pub(crate) fn cancel_on_signals(shell: &Shell) -> Arc<Stop> {
 
 /// Returns a stop for a service, which ends at the first signal and says then what that means for
 /// those who use it.
+#[cfg(feature = "agents")]
 pub(crate) fn end_on_signals(meaning: &'static str, shell: &Shell) -> Arc<Stop> {
     stop_after(0, Some(meaning), shell)
 }

@@ -329,7 +329,7 @@ fn what_others_add_to_the_file_during_a_run_stays_there() {
         say(session.as_mut(), "ALTER SYSTEM SET maintenance_work_mem = '77MB'");
     };
     kept_beside_ours(&house, by_sql, "maintenance_work_mem = '77MB'");
-    // It was there before, and the server has written the file anew.
+    // It was there before, and the server has written the file again.
     let text = fs::read_to_string(&house.file).expect("it is there");
     assert!(text.contains("work_mem = '5MB'"), "{text}");
     let house = House::mariadb();
