@@ -318,7 +318,15 @@ mod tests {
         let own = fs::metadata("/proc/self").expect("it is ours").uid();
         let program = folder.path().join("hidden-server");
         fs::copy("/bin/sleep", &program).expect("a copy");
-        let start = || Command::new(&program).arg("60").spawn().expect("it is started");
+        let start = || {
+            let child = Command::new(&program).arg("60").spawn().expect("it is started");
+            // The kernel lets its parent go on before it has the name of its program.
+            let comm = format!("/proc/{}/comm", child.id());
+            while read(comm.as_str()).trim() != "hidden-server" {
+                std::thread::yield_now();
+            }
+            child
+        };
         let programs = ["hidden-server".to_owned()];
         let mut first = start();
         let one = only_server(&programs, own);

@@ -156,7 +156,9 @@ impl Here {
         let path = path_of(controlled, file)?;
         let store = Store::open(journal)?;
         let known = store.changed_files()?;
-        let is_it = |known: &Changed<ChangedFile>| known.entry.path == path;
+        // An entry of an agent is that of a run, which may be in the same store.
+        let is_it =
+            |known: &Changed<ChangedFile>| known.entry.path == path && known.entry.agent.is_none();
         let now = look(Path::new(&path))?;
         let lock = lock_folder_of(Path::new(&path))?;
         let (before, written, is_left) = match known.into_iter().find(is_it) {
