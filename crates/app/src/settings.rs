@@ -302,6 +302,9 @@ impl SettingsGuard {
                 .into_iter()
                 .partition::<Vec<_>, _>(|held| held.server == server);
             self.held = rest;
+            if of_it.is_empty() {
+                continue;
+            }
             let (store, there) = (self.store.clone(), patient(target.clone()));
             let back = run_unless_asked_twice(stop, PATIENCE, "interrupted", move || {
                 let store = Store::open(&store)?;
