@@ -181,8 +181,8 @@ impl Hosts for Fleet {
     }
 }
 
-/// Returns the hosts of the agents at these places, and how processes are started there that do
-/// this work.
+/// Returns the hosts of the agents at these places, with a transport that starts processes for
+/// `work` on them.
 fn chosen(
     connection: Connection,
     places: &[u32],
@@ -215,8 +215,8 @@ fn hosts_at(places: &[u32], there: &BTreeMap<u32, Answered>) -> Vec<AgentHost> {
     hosts.collect()
 }
 
-/// Finds the places of named agents that are to do this work. Fails with the reason for the first
-/// one that cannot do that.
+/// Finds the places of the agents with these names. Fails with the reason for the first one whose
+/// permissions exclude `work`, or that is missing or of another version.
 fn pick_named(
     names: &[String],
     work: Work,
@@ -354,7 +354,7 @@ struct OverBroker {
     desk: Arc<Desk>,
     word: String,
     seats: Vec<(u32, String)>,
-    /// What the processes do.
+    /// Task of the processes: to run clients, to monitor the host, or to control a server.
     work: Work,
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Opening {
     pub(crate) version: String,
     /// Description of the run, such as `a run on bench1`.
     pub(crate) asked_by: String,
-    /// What the process is to do.
+    /// Task of the process: to run clients, to monitor the host, or to control a server.
     pub(crate) work: Work,
 }
 

@@ -61,8 +61,6 @@ pub(super) struct FilesOfServers {
 struct FileOfServer {
     target: Target,
     control: Box<dyn Control>,
-    /// Whether the server runs, or may run, with a changed file.
-    is_changed: bool,
     /// Whether the last restart command is known to have restarted nothing.
     is_unmoved: bool,
 }
@@ -85,15 +83,14 @@ impl FilesOfServers {
             session.check_range(&found.name, value)?;
         }
         let held = self.of_server(by, journal, purpose, &mut session)?;
-        let was_changed = held.is_changed;
+        let was_changed = held.control.is_changed();
         let pairs = asked.iter().map(|(found, value)| (found.name.clone(), (*value).to_owned()));
         let pairs: Vec<(String, String)> = pairs.collect();
         held.write(&pairs)?;
         let restarted = held.restart(Some(&mut session));
         drop(session);
-        if asked.is_empty() && restarted.is_ok() && held.is_changed {
+        if asked.is_empty() && restarted.is_ok() && was_changed {
             held.control.forget()?;
-            held.is_changed = false;
         }
         let taken = restarted.and_then(|mut session| {
             let now = pairs.iter().map(|(name, _)| session.look(name));
@@ -165,7 +162,7 @@ impl FilesOfServers {
             purpose: purpose.to_owned(),
         };
         let control = by.reach(journal, controlled)?;
-        self.held.push(FileOfServer { target, control, is_changed: false, is_unmoved: false });
+        self.held.push(FileOfServer { target, control, is_unmoved: false });
         let last = self.held.len() - 1;
         Ok(&mut self.held[last])
     }
@@ -174,13 +171,12 @@ impl FilesOfServers {
 impl FileOfServer {
     /// Adds settings to the file, or restores it if there are none.
     fn write(&mut self, settings: &[(String, String)]) -> Result<(), Error> {
-        if settings.is_empty() {
+        match settings.is_empty() {
+            false => self.control.write(settings),
             // The server runs with the changed file until it is restarted.
-            return if self.is_changed { self.control.put_back() } else { Ok(()) };
+            true if self.control.is_changed() => self.control.put_back(),
+            true => Ok(()),
         }
-        self.control.write(settings)?;
-        self.is_changed = true;
-        Ok(())
     }
 
     /// Restarts the server, and waits until it answers. `session` is one before the restart, by
@@ -220,14 +216,12 @@ impl FileOfServer {
     /// Restores the file of a server that has not been restarted with the changed one.
     fn restore_file(&mut self) -> Result<(), Error> {
         self.control.put_back()?;
-        self.control.forget()?;
-        self.is_changed = false;
-        Ok(())
+        self.control.forget()
     }
 
     /// Restores the file, and restarts the server with it.
     fn restore(&mut self) -> Result<(), Error> {
-        if !self.is_changed {
+        if !self.control.is_changed() {
             return Ok(());
         }
         self.control.put_back()?;
@@ -239,9 +233,7 @@ impl FileOfServer {
             )),
             error => error,
         })?;
-        self.control.forget()?;
-        self.is_changed = false;
-        Ok(())
+        self.control.forget()
     }
 }
 

@@ -80,8 +80,9 @@ pub(crate) trait Control: Send {
     /// Returns the path of the file, and its host if that is another one.
     fn place(&self) -> String;
 
-    /// Whether an earlier process has changed the file and not restored it.
-    fn is_left(&self) -> bool;
+    /// Whether the file was changed and not restored, by this process or an earlier one, so that
+    /// the server may run with it.
+    fn is_changed(&self) -> bool;
 }
 
 /// Reaches the host of a server.
@@ -129,10 +130,7 @@ pub(crate) struct Here {
     by: SettingsByFile,
     programs: Vec<String>,
     entry: ChangedFile,
-    /// Whether the file was changed and not restored, so that the server may run with it.
     is_changed: bool,
-    /// Whether an earlier process has changed the file and not restored it.
-    is_left: bool,
     /// Locked as long as this value lives, so that no other process changes the file, whatever its
     /// store is.
     _lock: File,
@@ -161,7 +159,7 @@ impl Here {
             |known: &Changed<ChangedFile>| known.entry.path == path && known.entry.agent.is_none();
         let now = look(Path::new(&path))?;
         let lock = lock_folder_of(Path::new(&path))?;
-        let (before, written, is_left) = match known.into_iter().find(is_it) {
+        let (before, written, is_changed) = match known.into_iter().find(is_it) {
             Some(Changed { entry, process: Some(process) }) => {
                 return Err(Error::Failed(format!(
                     "{entry} is being changed by process {process}: retry when it has ended"
@@ -186,18 +184,12 @@ impl Here {
             purpose: controlled.purpose.clone(),
         };
         let (journal, hosts) = (journal.to_owned(), controlled.hosts.clone());
-        let is_changed = is_left;
-        Ok(Here { journal, hosts, by, programs, entry, is_changed, is_left, _lock: lock })
+        Ok(Here { journal, hosts, by, programs, entry, is_changed, _lock: lock })
     }
 
-    /// Whether the file was changed and not restored, so that the server may run with it.
-    pub(crate) fn is_changed(&self) -> bool {
-        self.is_changed
-    }
-
-    /// Lets the server's own program read its configuration, and returns what is wrong with it:
-    /// errors that it prints, or the reason why it failed. Nothing is if the server does not run,
-    /// or if this user may not see its program.
+    /// Lets the server's own program read its configuration, and returns the errors that it prints,
+    /// or the reason why it failed. Empty if the server does not run, or if this user may not see
+    /// its program.
     fn check(&self) -> Vec<String> {
         let Some(process) = monitor::server_process(&self.hosts, &self.programs) else {
             return Vec::new();
@@ -217,22 +209,16 @@ impl Here {
             Err(why) => vec![without_time(&why.to_string())],
         }
     }
-
-    /// Returns the contents with which the file is restored: those of before, or if somebody else
-    /// has changed the file since, what it has now without the settings that dbdyno has added.
-    fn restored(&self) -> Result<Vec<u8>, Error> {
-        restored(&self.entry)
-    }
 }
 
-/// Returns what is wrong with a configuration, that was not wrong `before`.
-fn newly_wrong(before: &[String], now: Vec<String>) -> Option<String> {
+/// Returns the first error of [`Here::check`] that was not among those `before`.
+fn new_error(before: &[String], now: Vec<String>) -> Option<String> {
     now.into_iter().find(|line| !before.contains(line))
 }
 
 impl Control for Here {
     fn write(&mut self, settings: &[(String, String)]) -> Result<(), Error> {
-        let (mut bytes, wrong) = (self.restored()?, self.check());
+        let (mut bytes, errors) = (restored(&self.entry)?, self.check());
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
         }
@@ -243,7 +229,7 @@ impl Control for Here {
         let written = write(path, &self.entry.written, self.entry.before.as_ref());
         let refused = match written {
             Err(error) => Some(unwritable(path, &error)),
-            Ok(()) => newly_wrong(&wrong, self.check()).map(|why| {
+            Ok(()) => new_error(&errors, self.check()).map(|why| {
                 let restored = self.put_back().err();
                 let also = restored.map_or(String::new(), |also| format!("; {also}"));
                 Error::Usage(format!(
@@ -279,8 +265,8 @@ impl Control for Here {
         self.entry.path.clone()
     }
 
-    fn is_left(&self) -> bool {
-        self.is_left
+    fn is_changed(&self) -> bool {
+        self.is_changed
     }
 }
 

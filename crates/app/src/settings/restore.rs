@@ -222,7 +222,7 @@ fn restore_by_agent(
         ))
     })?;
     let mut control = by_agent.reach(journal, Controlled::for_restoring(&entry))?;
-    let fate = match control.is_left() {
+    let fate = match control.is_changed() {
         true => {
             control.put_back()?;
             control.restart()?;

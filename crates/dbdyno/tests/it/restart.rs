@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use drivers::Opening;
-use model::Target;
+use model::{Request, Row, StatementKind, Target};
 use tempfile::TempDir;
 
 use crate::agents::Hub;
@@ -160,8 +160,20 @@ impl House {
     }
 
     fn value(&self) -> String {
-        let mut session = self.opened().expect("the server answers");
-        say(session.as_mut(), self.varied.sql).expect("it has the setting")
+        self.answer().expect("the server answers")
+    }
+
+    /// Returns the value of the setting; `None` if the server does not answer, or is shut down
+    /// meanwhile.
+    fn answer(&self) -> Option<String> {
+        let (mut session, mut value) = (self.opened()?, None);
+        let request = Request::Text { kind: StatementKind::Other, sql: self.varied.sql };
+        let mut visit = |row: &dyn Row| {
+            value = Some(row.text(0)?.to_owned());
+            Ok(())
+        };
+        engine::block_on(model::query(session.as_mut(), request, &mut visit)).ok()?;
+        value
     }
 
     fn state(&self) -> FileState {
@@ -281,6 +293,15 @@ fn restored_after_a_kill(house: &House) {
     home.run(&["restore", &target]).code(FAILED).says(&["somebody else has changed it"]);
     fs::write(&house.file, ours).expect("it is ours");
     home.run(&["restore", &target]).good().says(&["restored, and the server restarted"]);
+    assert_eq!((house.state(), house.value()), (file.clone(), value.clone()));
+    home.run(&["restore"]).good().says(&["no settings"]);
+    // A run without settings of its own has the server's, whatever a killed one has left.
+    let mut run = until_changed(house, &home, &house.options(), &file);
+    run.kill();
+    run.end();
+    let words = ["run", "empty", &target, "--clients=1", "--rate=20", "--duration=1s"];
+    let words = words.map(str::to_owned).into_iter().chain(house.options());
+    home.run(&words.collect::<Vec<String>>()).good();
     assert_eq!((house.state(), house.value()), (file, value));
     home.run(&["restore"]).good().says(&["no settings"]);
 }
@@ -417,10 +438,7 @@ fn an_agent_restarts_the_server_of_its_host_and_restores_it_whoever_is_killed() 
     hub.home.run(&house.experiment("1s", &by("db1"))).good();
     assert_eq!((house.state(), house.value()), (file.clone(), value.clone()));
     hub.home.run(&["restore"]).good().says(&["no settings"]);
-    let is_back = || {
-        let is_there = house.state() == file && house.opened().is_some();
-        is_there && house.value() == value
-    };
+    let is_back = || house.state() == file && house.answer().as_ref() == Some(&value);
     // The run is killed: the agent hears no more of it.
     let mut run = until_changed(&house, &hub.home, &by("db1"), &file);
     run.kill();

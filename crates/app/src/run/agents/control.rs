@@ -48,13 +48,12 @@ impl ReachControl for ByAgent {
                 purpose: controlled.purpose.clone(),
             },
             is_changed: false,
-            is_left: false,
             link,
             _peer: peer,
         };
         match control.ask(&ToAgent::Control(controlled))? {
-            FromAgent::Controls { path, is_left } => {
-                (control.entry.path, control.is_left) = (path, is_left);
+            FromAgent::Controls { path, is_changed } => {
+                (control.entry.path, control.is_changed) = (path, is_changed);
             }
             _ => return Err(control.is_lost()),
         }
@@ -68,10 +67,7 @@ struct Elsewhere {
     /// Store with the restore journal of this host, which knows that the agent has changed a file.
     journal: PathBuf,
     entry: ChangedFile,
-    /// Whether the agent has changed the file and not restored it.
     is_changed: bool,
-    /// Whether an earlier process there has changed the file and not restored it.
-    is_left: bool,
     link: Link,
     _peer: Box<dyn Peer>,
 }
@@ -111,7 +107,7 @@ impl Control for Elsewhere {
         let written = self.order(ControlOrder::Write(settings.to_vec()));
         match &written {
             Ok(()) => self.is_changed = true,
-            // It was refused, and nothing is changed there.
+            // The agent refused the settings, and has changed nothing.
             Err(Error::Failed(_)) if !self.is_changed => journal.forget_file(&self.entry)?,
             Err(_) => {}
         }
@@ -136,8 +132,8 @@ impl Control for Elsewhere {
         format!("{} on the host of the agent {}", self.entry.path, self.agent)
     }
 
-    fn is_left(&self) -> bool {
-        self.is_left
+    fn is_changed(&self) -> bool {
+        self.is_changed
     }
 }
 
@@ -153,7 +149,7 @@ pub(super) fn control(
         Ok(here) => here,
         Err(error) => return output.send(&FromAgent::Failed { why: error.to_string() }),
     };
-    output.send(&FromAgent::Controls { path: here.place(), is_left: here.is_left() });
+    output.send(&FromAgent::Controls { path: here.place(), is_changed: here.is_changed() });
     while let Some(message) = receive(incoming.as_mut()) {
         let ToAgent::Do(order) = message else { continue };
         output.send(&match obey(&mut here, order) {

@@ -103,9 +103,9 @@ pub(super) enum FromAgent {
     /// The process monitors its host, and waits for the start. `has_server` says whether it has
     /// found the server there.
     Watches { has_server: bool },
-    /// The process controls a server, whose settings file is at this path. `is_left` says that an
-    /// earlier process has changed the file and not restored it.
-    Controls { path: String, is_left: bool },
+    /// The process controls a server, whose settings file is at this path. `is_changed` says that
+    /// an earlier process has changed the file and not restored it.
+    Controls { path: String, is_changed: bool },
     /// The process has done the last order.
     Done,
     /// The process has sent all readings of its host. This is its last message.

@@ -24,14 +24,14 @@ const MONITOR: &str = "monitor";
 /// Word that allows to restart a server with other settings.
 const CONTROL: &str = "control";
 
-/// What a process on another host does for a run.
+/// Task of a process that a run starts on another host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
-    /// It executes clients of the run.
+    /// To execute clients of the run.
     Clients,
-    /// It reads the load of its host.
+    /// To read the load of the host.
     Monitor,
-    /// It changes the settings file of a server on its host, and restarts the server.
+    /// To change the settings file of a server on the host, and restart the server.
     Control,
 }
 
